@@ -1,0 +1,1 @@
+//! Experiments as data, statistics, plots and the report. Learning itself lives in `adfq`.

@@ -1,0 +1,10 @@
+//! Assumed Density Filtering Q-learning (ADFQ).
+
+pub mod agent;
+mod belief;
+mod error;
+pub mod policy;
+pub mod random;
+
+pub use belief::Belief;
+pub use error::{Error, Result};
