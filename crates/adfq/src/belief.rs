@@ -18,6 +18,9 @@ pub struct Belief {
 }
 
 impl Belief {
+    /// The standard normal.
+    pub(crate) const STANDARD: Self = Self { mean: 0.0, var: 1.0 };
+
     /// A belief with the given mean and variance; the error names the value that cannot be one.
     #[inline]
     pub fn new(mean: f64, var: f64) -> Result<Self> {

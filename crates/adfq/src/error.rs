@@ -1,5 +1,7 @@
 //! What can go wrong in this crate, each with the value that is to blame and what to do about it.
 
+use crate::update::{NoiseKind, RuleKind};
+
 /// The errors of the crate `adfq`.
 ///
 /// ```
@@ -18,6 +20,77 @@ pub enum Error {
     /// A belief's variance is zero, negative, infinite or NaN.
     #[error("the variance of a belief must be positive and finite, but it is {0}")]
     Variance(f64),
+    /// A reward is infinite or NaN.
+    #[error("the reward must be finite, but it is {0}")]
+    Reward(f64),
+    /// A discount outside [0, 1].
+    #[error("the discount must lie in [0, 1], but it is {0}")]
+    Discount(f64),
+    /// There is no next action to take the maximum over.
+    #[error("the next state has no action: give at least one belief, or mark the transition as terminal")]
+    NoActions,
+    /// The noise variance σ_w² is negative, infinite or NaN.
+    #[error("the noise variance must be finite and not negative, but it is {0}")]
+    NoiseVariance(f64),
+    /// The target variance of a terminal transition is negative, infinite or NaN.
+    #[error("the target variance of a terminal transition must be finite and not negative, but it is {0}")]
+    TargetVariance(f64),
+    /// The target has no variance at all, so the posterior would be a point mass.
+    #[error(
+        "the target is known for certain (discount 0 or a terminal transition), so the belief would become a \
+         point: give a noise variance or, for a terminal transition, a target variance such as 1e-3"
+    )]
+    PointMass,
+    /// This rule has no meaning under this noise.
+    #[error(
+        "the rule `{rule}` does not take {noise} noise: that likelihood only exists to keep the analytic rule in \
+         closed form; exact noise costs the {rule} rule nothing more"
+    )]
+    NoiseUnsupported {
+        /// The rule asked for.
+        rule: RuleKind,
+        /// The noise it cannot take.
+        noise: NoiseKind,
+    },
+    /// The inputs are so extreme that the posterior does not fit into double precision.
+    #[error("the posterior (mean {mean}, variance {var}) does not fit into double precision: rescale the rewards")]
+    NotRepresentable {
+        /// The mean that came out.
+        mean: f64,
+        /// The variance that came out.
+        var: f64,
+    },
+    /// A variance floor that is negative, infinite or NaN.
+    #[error("the variance floor must be finite and not negative, but it is {0}")]
+    Floor(f64),
+    /// Settings of the grid rule that give no grid.
+    #[error("a grid needs at least 2 samples and a positive, finite reach, but it has {samples} and {reach}")]
+    Grid {
+        /// Number of samples asked for.
+        samples: usize,
+        /// Reach in standard deviations asked for.
+        reach: f64,
+    },
+    /// Two columns of a batch disagree in length.
+    #[error("the batch has {expected} elements, so `{column}` must hold {needed} values, but it holds {found}")]
+    BatchShape {
+        /// The column to blame.
+        column: &'static str,
+        /// Number of elements of the batch.
+        expected: usize,
+        /// Number of values that the column needs.
+        needed: usize,
+        /// Number of values that it has.
+        found: usize,
+    },
+    /// One element of a batch is invalid.
+    #[error("element {index} of the batch: {source}")]
+    InBatch {
+        /// The first element that failed.
+        index: usize,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
 }
 
 /// A result whose error is the crate's [`Error`].

@@ -1,0 +1,56 @@
+//! Nanoseconds per update on one thread: `cargo bench -p adfq --bench update`. The table is in docs/performance.md.
+//!
+//! Each iteration runs 256 different problems, so that neither branch prediction nor the cache learns one of them.
+//! Criterion's "time" is for all of them; "thrpt" counts updates.
+
+use adfq::Belief;
+use adfq::random::stream;
+use adfq::update::{Next, Noise, Rule, Transition, Update};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rand::RngExt;
+use std::hint::black_box;
+use std::time::Duration;
+
+const PROBLEMS: usize = 256;
+
+/// Beliefs as they are in the middle of learning: means over a few units, variances over four decades.
+fn beliefs(actions: usize) -> Vec<Vec<Belief>> {
+    let mut rng = stream(0, "benches/update");
+    let mut belief = || {
+        let mean = rng.random_range(-5.0..5.0);
+        let var = 10_f64.powf(rng.random_range(-2.0..2.0));
+        Belief::new(mean, var).expect("a valid belief")
+    };
+    (0..PROBLEMS).map(|_| (0..=actions).map(|_| belief()).collect()).collect()
+}
+
+fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize]) {
+    let mut group = c.benchmark_group(name);
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).sample_size(20);
+    let update = Update::new(rule);
+    for &actions in sizes {
+        let problems = beliefs(actions);
+        let transitions: Vec<_> = problems
+            .iter()
+            .map(|beliefs| Transition::new(beliefs[0], 0.5, 0.95, Next::Beliefs(&beliefs[1..])).expect("valid"))
+            .collect();
+        group.throughput(Throughput::Elements(PROBLEMS as u64));
+        group.bench_function(BenchmarkId::from_parameter(actions), |b| {
+            b.iter(|| {
+                for transition in &transitions {
+                    black_box(update.apply(black_box(transition), noise).expect("an update"));
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+fn updates(c: &mut Criterion) {
+    bench(c, "analytic", Rule::Analytic, Noise::None, &[2, 4, 10, 18, 64, 256, 1024]);
+    bench(c, "analytic, approximate noise", Rule::Analytic, Noise::Approximate(0.01), &[2, 4, 10, 18, 64, 256, 1024]);
+    bench(c, "exact", Rule::Exact, Noise::None, &[2, 4, 10, 18, 64]);
+}
+
+criterion_group!(benches, updates);
+criterion_main!(benches);

@@ -1,0 +1,264 @@
+//! The paper's ADFQ update (Eq. peak to Eq. approx_v1) in O(|A| log |A|), without cancellation.
+//!
+//! For each next action b the log of its term of the posterior, with Φ replaced as in Lemma 1, is
+//!
+//! ```text
+//! L_b(x) = -½ [ ρ₀ x² + q_b (x-y_b)² + Σ_{b′≠b} p_b′ [y_b′-x]₊² ]        (x is measured from μ₀)
+//! ```
+//!
+//! with precisions ρ₀ = 1/v₀, p_b = 1/t_b and q_b = 1/(t_b + w). Its peak μ*_b is the precision-weighted mean of
+//! the prior, of b's own target and of the targets above μ*_b, the *active* ones; their precisions add to 1/σ*²_b;
+//! and `k*_b ∝ √q_b σ*_b exp L_b(μ*_b)`. Sorted in descending order, the active targets are a prefix.
+//!
+//! Let μ° be the peak for the prior and the CDF terms alone and let the first K° targets be above it. Then
+//! every b has at least those K° active (but itself). So each peak starts from that common set, with b's own term
+//! put in, and in most cases ends there; otherwise bisection finds how many further targets are active. Measured
+//! from L° = L(μ°), every L_b is then a short sum whose terms follow from precisions and distances: nothing large
+//! is ever subtracted from anything large.
+
+use super::noise::Reduction;
+use super::problem::{INLINE, Shape, Target};
+use super::{Component, Components, Moments, Noise, Problem, Transition, Workspace};
+use crate::exponential::exp_nonpositive;
+use crate::{Belief, Result};
+use smallvec::SmallVec;
+
+/// The posterior belief by the paper's update.
+///
+/// ```
+/// use adfq::update::{analytic, Next, Noise, Transition};
+/// use adfq::Belief;
+///
+/// let next = [Belief::new(1.0, 1.0)?, Belief::new(2.0, 4.0)?];
+/// let transition = Transition::new(Belief::new(0.0, 1.0)?, 0.5, 0.9, Next::Beliefs(&next))?;
+/// let posterior = analytic::update(&transition, Noise::None)?;
+/// assert!(posterior.mean() > 0.0 && posterior.mean() < 2.3 && posterior.var() < 1.0);
+/// # Ok::<(), adfq::Error>(())
+/// ```
+pub fn update(transition: &Transition, noise: Noise) -> Result<Belief> {
+    let mut workspace = Workspace::default();
+    workspace.problem.load(transition)?;
+    let moments = solve(&mut workspace, noise)?;
+    workspace.problem.belief(moments, 0.0)
+}
+
+/// The mixture behind [`update`]: μ*, σ*² and w* for each next action.
+pub fn components(transition: &Transition, noise: Noise) -> Result<Components> {
+    let mut workspace = Workspace::default();
+    workspace.problem.load(transition)?;
+    let moments = solve(&mut workspace, noise)?;
+    let Workspace { problem, analytic, .. } = &workspace;
+    if matches!(problem.shape, Shape::Gaussian { .. }) {
+        return Ok(Components::single(moments));
+    }
+    let reduction = match noise {
+        Noise::Exact(w) => Reduction::new(transition.prior(), w),
+        _ => Reduction::new(transition.prior(), 0.0),
+    };
+    let total: f64 = analytic.peaks.iter().map(|peak| peak.weight).sum();
+    let mut components = vec![Component { mean: 0.0, var: 0.0, weight: 0.0 }; problem.targets.len()];
+    for (target, peak) in problem.targets.iter().zip(&analytic.peaks) {
+        let of_t = Moments { mean: transition.prior().mean() + peak.x, var: peak.var };
+        let Moments { mean, var } = reduction.narrow(of_t);
+        components[target.action as usize] = Component { mean, var, weight: peak.weight / total };
+    }
+    Ok(Components::new(components))
+}
+
+/// A set of Gaussian terms as one: their joint precision P and precision-weighted mean.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    precision: f64,
+    mean: f64,
+}
+
+impl Block {
+    /// This block and another. The mean moves by a fraction of the distance, so it never leaves the two.
+    #[inline]
+    fn and(self, other: Block) -> Block {
+        let precision = self.precision + other.precision;
+        Block { precision, mean: self.mean + (other.mean - self.mean) * (other.precision / precision) }
+    }
+
+    /// What joining two blocks adds to the sum of squares Σ p (m - mean)².
+    #[inline]
+    fn spread(self, other: Block) -> f64 {
+        let distance = other.mean - self.mean;
+        distance * distance * (self.precision * (other.precision / (self.precision + other.precision)))
+    }
+
+    /// The CDF term of a target, where it is active.
+    #[inline]
+    fn of(target: &Target) -> Block {
+        Block { precision: target.p, mean: target.y }
+    }
+}
+
+/// μ*, σ*² and log-height of one component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peak {
+    /// μ*_b - μ₀.
+    pub x: f64,
+    /// σ*²_b.
+    pub var: f64,
+    /// L_b(μ*_b) - L°.
+    pub height: f64,
+    /// k*_b, up to a factor shared by all b.
+    pub weight: f64,
+}
+
+/// The memory of one update. `peaks` stay for whoever asks for the components.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub peaks: SmallVec<[Peak; INLINE]>,
+    /// Prior and the first j targets, for j ≤ K°.
+    prefix: SmallVec<[Block; INLINE]>,
+    /// Targets K° to K°+i-1 as one block and their sum of squares; built when first needed.
+    beyond: SmallVec<[(Block, f64); INLINE]>,
+}
+
+/// The update of a problem that has been loaded. Exact noise is the noise-free update with a wider prior.
+#[inline]
+pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> {
+    let w = noise.checked_var()?;
+    let Workspace { problem, analytic: scratch, .. } = workspace;
+    if let Shape::Gaussian { y, t } = problem.shape {
+        return problem.gaussian_product(y, t + w);
+    }
+    match noise {
+        Noise::Exact(w) if w > 0.0 => {
+            let reduction = Reduction::new(problem.prior, w);
+            let moments = solve_maximum(problem, 1.0 / reduction.widened()?.var(), 0.0, scratch);
+            Ok(reduction.narrow(moments))
+        }
+        _ => Ok(solve_maximum(problem, problem.prior_precision(), w, scratch)),
+    }
+}
+
+/// The update proper, for a maximum of at least two targets, prior precision ρ₀ and noise w in the PDF terms.
+pub(crate) fn solve_maximum(problem: &Problem, rho_0: f64, w: f64, scratch: &mut Scratch) -> Moments {
+    let targets = problem.targets.as_slice();
+    scratch.find_peaks(targets, rho_0, w);
+    let Moments { mean, var } = mix(targets, w, &mut scratch.peaks);
+    Moments { mean: (problem.prior.mean() + mean).clamp(problem.range.0, problem.range.1), var }
+}
+
+impl Scratch {
+    /// μ*_b - μ₀ of the component with the greatest weight.
+    pub fn heaviest_peak(&self) -> f64 {
+        let heavier = |a: &Peak, b: &Peak| a.weight.total_cmp(&b.weight);
+        self.peaks.iter().copied().max_by(heavier).map_or(0.0, |peak| peak.x)
+    }
+
+    /// μ*_b, σ*²_b and L_b - L° for all b, in the order of the sorted targets.
+    #[inline]
+    fn find_peaks(&mut self, targets: &[Target], rho_0: f64, w: f64) {
+        self.peaks.clear();
+        self.beyond.clear();
+        let (common, above) = self.find_common_peak(targets, rho_0, w > 0.0);
+        if w > 0.0 {
+            self.push_peaks_above_with_noise(targets, above, w);
+        } else {
+            // Without noise b's own term is one of the common set: the same peak for all of them.
+            let peak = Peak { x: common.mean, var: 1.0 / common.precision, height: 0.0, weight: 0.0 };
+            self.peaks.resize(above, peak);
+        }
+        for (j, target) in targets.iter().enumerate().skip(above) {
+            let own = Block { precision: 1.0 / (target.t + w), mean: target.y };
+            let peak = self.finish(targets, above, j, common.and(own), -0.5 * common.spread(own));
+            self.peaks.push(peak);
+        }
+    }
+
+    /// μ° as a block (prior and the targets above μ°), and their number K°. Keeps the prefixes if asked.
+    #[inline]
+    fn find_common_peak(&mut self, targets: &[Target], rho_0: f64, keep: bool) -> (Block, usize) {
+        self.prefix.clear();
+        let mut common = Block { precision: rho_0, mean: 0.0 };
+        let mut above = 0;
+        // H(0) = 0: a target exactly at the peak is not active.
+        while above < targets.len() && targets[above].y > common.mean {
+            if keep {
+                self.prefix.push(common);
+            }
+            common = common.and(Block::of(&targets[above]));
+            above += 1;
+        }
+        (common, above)
+    }
+
+    /// Peaks of the first K° actions under the paper's approximate likelihood: b's own precision is q_b < p_b.
+    fn push_peaks_above_with_noise(&mut self, targets: &[Target], above: usize, w: f64) {
+        let blank = Peak { x: 0.0, var: 0.0, height: 0.0, weight: 0.0 };
+        self.peaks.resize(above, blank);
+        // The targets after b, gathered from the back; those before it are a prefix. Neither is ever subtracted.
+        let mut after: Option<Block> = None;
+        for j in (0..above).rev() {
+            let Target { y, t, p, .. } = targets[j];
+            let before = self.prefix[j];
+            let others = after.map_or(before, |after| before.and(after));
+            let own = Block { precision: 1.0 / (t + w), mean: y };
+            // L_b - L° = ½ (y-m)² P² (p-q) / ((P+p)(P+q)) with p - q = p q w.
+            let pull = (y - others.mean) * others.precision;
+            let height = 0.5 * (pull / (others.precision + p)) * (pull / (others.precision + own.precision))
+                * (p * own.precision * w);
+            self.peaks[j] = self.finish(targets, above, targets.len(), others.and(own), height);
+            after = Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j]))));
+        }
+    }
+
+    /// The peak that grows from a block which holds all terms but those of the targets K° to `end`.
+    #[inline]
+    fn finish(&mut self, targets: &[Target], above: usize, end: usize, base: Block, height: f64) -> Peak {
+        if above >= end || targets[above].y <= base.mean {
+            return Peak { x: base.mean, var: 1.0 / base.precision, height, weight: 0.0 };
+        }
+        let active = self.count_active(targets, above, end, base);
+        let (more, squares) = self.beyond[active];
+        let joint = base.and(more);
+        let height = height - 0.5 * (squares + base.spread(more));
+        Peak { x: joint.mean, var: 1.0 / joint.precision, height, weight: 0.0 }
+    }
+
+    /// How many of the targets K° to `end` are active: those above the mean of everything before them.
+    fn count_active(&mut self, targets: &[Target], above: usize, end: usize, base: Block) -> usize {
+        if self.beyond.is_empty() {
+            let mut more = (Block { precision: 0.0, mean: targets[above].y }, 0.0);
+            self.beyond.push(more);
+            for target in &targets[above..] {
+                let term = Block::of(target);
+                more = (more.0.and(term), more.1 + more.0.spread(term));
+                self.beyond.push(more);
+            }
+        }
+        let is_active = |i: usize| {
+            let (y, before) = (targets[above + i].y, self.beyond[i].0);
+            base.precision * (y - base.mean) + before.precision * (y - before.mean) > 0.0
+        };
+        let (mut active, mut idle) = (1, end - above);
+        while active < idle {
+            let middle = active.midpoint(idle);
+            if is_active(middle) { active = middle + 1 } else { idle = middle }
+        }
+        active
+    }
+}
+
+/// Weights k*_b = √(q_b σ*²_b) exp(L_b - max L), then mean (from μ₀) and variance of the mixture.
+#[inline]
+fn mix(targets: &[Target], w: f64, peaks: &mut [Peak]) -> Moments {
+    let highest = peaks.iter().fold(f64::NEG_INFINITY, |highest, peak| peak.height.max(highest));
+    let origin = peaks[0].x;
+    let (mut total, mut first) = (0.0, 0.0);
+    for (target, peak) in targets.iter().zip(peaks.iter_mut()) {
+        let height = peak.height - highest;
+        let area = (peak.var / (target.t + w)).sqrt();
+        peak.weight = area * exp_nonpositive(height);
+        total += peak.weight;
+        first += peak.weight * (peak.x - origin);
+    }
+    let shift = first / total;
+    let second: f64 =
+        peaks.iter().map(|peak| peak.weight * (peak.var + (peak.x - origin - shift) * (peak.x - origin - shift))).sum();
+    Moments { mean: origin + shift, var: second / total }
+}
