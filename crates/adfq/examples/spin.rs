@@ -18,12 +18,12 @@ fn main() {
     let p: Vec<Vec<Belief>> = (0..256).map(|_| (0..=n).map(|_| belief()).collect()).collect();
     let t: Vec<_> = p.iter().map(|b| Transition::new(b[0], 0.5, 0.95, Next::Beliefs(&b[1..])).unwrap()).collect();
     let u = Update::new(rule);
-    let mut best = f64::INFINITY;
+    let mut ws = Workspace::default(); let mut best = f64::INFINITY;
     for _ in 0..20 {
         let s = std::time::Instant::now();
         for _ in 0..reps {
             for t in &t {
-                black_box(u.apply(black_box(t), noise).unwrap());
+                black_box(u.apply_in(&mut ws, black_box(t), noise).unwrap());
             }
         }
         best = best.min(s.elapsed().as_secs_f64() / (reps * 256) as f64 * 1e9);

@@ -72,25 +72,33 @@ struct Block {
     mean: f64,
 }
 
+/// Two blocks joined.
+#[derive(Clone, Copy, Debug)]
+struct Joint {
+    block: Block,
+    /// 1/P of the whole.
+    var: f64,
+    /// What joining them added to the sum of squares Σ p (m - mean)².
+    spread: f64,
+}
+
 impl Block {
-    /// This block and another. The mean moves by a fraction of the distance, so it never leaves the two.
-    #[inline]
-    fn and(self, other: Block) -> Block {
-        let precision = self.precision + other.precision;
-        Block { precision, mean: self.mean + (other.mean - self.mean) * (other.precision / precision) }
-    }
-
-    /// What joining two blocks adds to the sum of squares Σ p (m - mean)².
-    #[inline]
-    fn spread(self, other: Block) -> f64 {
-        let distance = other.mean - self.mean;
-        distance * distance * (self.precision * (other.precision / (self.precision + other.precision)))
-    }
-
     /// The CDF term of a target, where it is active.
     #[inline]
     fn of(target: &Target) -> Block {
         Block { precision: target.p, mean: target.y }
+    }
+
+    /// This block and another. The mean moves by a fraction of the distance, so it never leaves the two; one division
+    /// serves all three results.
+    #[inline]
+    fn and(self, other: Block) -> Joint {
+        let precision = self.precision + other.precision;
+        let var = 1.0 / precision;
+        let distance = other.mean - self.mean;
+        let share = other.precision * var;
+        let mean = self.mean + distance * share;
+        Joint { block: Block { precision, mean }, var, spread: distance * distance * (self.precision * share) }
     }
 }
 
@@ -164,8 +172,8 @@ impl Scratch {
             self.peaks.resize(above, peak);
         }
         for (j, target) in targets.iter().enumerate().skip(above) {
-            let own = Block { precision: 1.0 / (target.t + w), mean: target.y };
-            let peak = self.finish(targets, above, j, common.and(own), -0.5 * common.spread(own));
+            let base = common.and(Block { precision: target.pdf_precision(w), mean: target.y });
+            let peak = self.finish(targets, above, j, base, -0.5 * base.spread);
             self.peaks.push(peak);
         }
     }
@@ -181,7 +189,7 @@ impl Scratch {
             if keep {
                 self.prefix.push(common);
             }
-            common = common.and(Block::of(&targets[above]));
+            common = common.and(Block::of(&targets[above])).block;
             above += 1;
         }
         (common, above)
@@ -194,30 +202,29 @@ impl Scratch {
         // The targets after b, gathered from the back; those before it are a prefix. Neither is ever subtracted.
         let mut after: Option<Block> = None;
         for j in (0..above).rev() {
-            let Target { y, t, p, .. } = targets[j];
+            let Target { y, p, .. } = targets[j];
             let before = self.prefix[j];
-            let others = after.map_or(before, |after| before.and(after));
-            let own = Block { precision: 1.0 / (t + w), mean: y };
+            let others = after.map_or(before, |after| before.and(after).block);
+            let own = Block { precision: targets[j].pdf_precision(w), mean: y };
             // L_b - L° = ½ (y-m)² P² (p-q) / ((P+p)(P+q)) with p - q = p q w.
             let pull = (y - others.mean) * others.precision;
             let height = 0.5 * (pull / (others.precision + p)) * (pull / (others.precision + own.precision))
                 * (p * own.precision * w);
             self.peaks[j] = self.finish(targets, above, targets.len(), others.and(own), height);
-            after = Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j]))));
+            after = Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j])).block));
         }
     }
 
     /// The peak that grows from a block which holds all terms but those of the targets K° to `end`.
     #[inline]
-    fn finish(&mut self, targets: &[Target], above: usize, end: usize, base: Block, height: f64) -> Peak {
-        if above >= end || targets[above].y <= base.mean {
-            return Peak { x: base.mean, var: 1.0 / base.precision, height, weight: 0.0 };
+    fn finish(&mut self, targets: &[Target], above: usize, end: usize, base: Joint, height: f64) -> Peak {
+        if above >= end || targets[above].y <= base.block.mean {
+            return Peak { x: base.block.mean, var: base.var, height, weight: 0.0 };
         }
-        let active = self.count_active(targets, above, end, base);
+        let active = self.count_active(targets, above, end, base.block);
         let (more, squares) = self.beyond[active];
-        let joint = base.and(more);
-        let height = height - 0.5 * (squares + base.spread(more));
-        Peak { x: joint.mean, var: 1.0 / joint.precision, height, weight: 0.0 }
+        let joint = base.block.and(more);
+        Peak { x: joint.block.mean, var: joint.var, height: height - 0.5 * (squares + joint.spread), weight: 0.0 }
     }
 
     /// How many of the targets K° to `end` are active: those above the mean of everything before them.
@@ -226,8 +233,8 @@ impl Scratch {
             let mut more = (Block { precision: 0.0, mean: targets[above].y }, 0.0);
             self.beyond.push(more);
             for target in &targets[above..] {
-                let term = Block::of(target);
-                more = (more.0.and(term), more.1 + more.0.spread(term));
+                let joint = more.0.and(Block::of(target));
+                more = (joint.block, more.1 + joint.spread);
                 self.beyond.push(more);
             }
         }
@@ -252,13 +259,16 @@ fn mix(targets: &[Target], w: f64, peaks: &mut [Peak]) -> Moments {
     let (mut total, mut first) = (0.0, 0.0);
     for (target, peak) in targets.iter().zip(peaks.iter_mut()) {
         let height = peak.height - highest;
-        let area = (peak.var / (target.t + w)).sqrt();
-        peak.weight = area * exp_nonpositive(height);
+        peak.weight = (target.pdf_precision(w) * peak.var).sqrt() * exp_nonpositive(height);
         total += peak.weight;
         first += peak.weight * (peak.x - origin);
     }
-    let shift = first / total;
-    let second: f64 =
-        peaks.iter().map(|peak| peak.weight * (peak.var + (peak.x - origin - shift) * (peak.x - origin - shift))).sum();
-    Moments { mean: origin + shift, var: second / total }
+    let per_weight = 1.0 / total;
+    let shift = first * per_weight;
+    let mut second = 0.0;
+    for peak in peaks.iter() {
+        let distance = peak.x - origin - shift;
+        second += peak.weight * (peak.var + distance * distance);
+    }
+    Moments { mean: origin + shift, var: second * per_weight }
 }

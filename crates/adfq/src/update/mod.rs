@@ -134,9 +134,14 @@ impl Update {
 
     /// The posterior belief over Q(s,a) after this transition.
     pub fn apply(&self, transition: &Transition, noise: Noise) -> Result<Belief> {
-        let mut workspace = Workspace::default();
+        self.apply_in(&mut Workspace::default(), transition, noise)
+    }
+
+    /// The same in memory that is kept: for loops, where it saves up to a third of the time.
+    #[inline]
+    pub fn apply_in(&self, workspace: &mut Workspace, transition: &Transition, noise: Noise) -> Result<Belief> {
         workspace.problem.load(transition)?;
-        self.solve(&mut workspace, noise)
+        self.solve(workspace, noise)
     }
 
     /// The components of the posterior, one for each next action (see [`Components`]). The floor does not enter.
@@ -166,10 +171,25 @@ impl Default for Update {
     }
 }
 
-/// Memory that an update needs while it runs, kept between the elements of a batch so that none allocates.
+/// Memory that an update needs while it runs. Kept between updates, it is allocated once.
+///
+/// ```
+/// use adfq::update::{Next, Noise, Transition, Update, Workspace};
+/// use adfq::Belief;
+///
+/// let (update, mut workspace) = (Update::default(), Workspace::default());
+/// let mut belief = Belief::new(0.0, 100.0)?;
+/// for _ in 0..10 {
+///     let next = [Belief::new(1.0, 1.0)?, Belief::new(0.0, 1.0)?];
+///     let transition = Transition::new(belief, 0.0, 0.9, Next::Beliefs(&next))?;
+///     belief = update.apply_in(&mut workspace, &transition, Noise::None)?;
+/// }
+/// assert!((belief.mean() - 0.9).abs() < 0.1);
+/// # Ok::<(), adfq::Error>(())
+/// ```
 #[derive(Default)]
-pub(crate) struct Workspace {
-    pub problem: Problem,
-    pub analytic: analytic::Scratch,
-    pub quadrature: Quadrature,
+pub struct Workspace {
+    pub(crate) problem: Problem,
+    pub(crate) analytic: analytic::Scratch,
+    pub(crate) quadrature: Quadrature,
 }

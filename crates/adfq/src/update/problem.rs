@@ -8,6 +8,7 @@ use super::transition::{check_reward_and_discount, check_target_var};
 use super::{Next, Transition};
 use crate::{Belief, Error, Result};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// Below this a target variance γ²σ² counts as 0: its reciprocal would not fit into a double with room to spare.
 const POINT: f64 = 1e-250;
@@ -26,6 +27,14 @@ pub(crate) struct Target {
     pub p: f64,
     /// The action b.
     pub action: u32,
+}
+
+impl Target {
+    /// The precision `q_b` = 1/(`t_b` + w) of b's own PDF term under the paper's approximate likelihood.
+    #[inline]
+    pub fn pdf_precision(&self, w: f64) -> f64 {
+        if w == 0.0 { self.p } else { 1.0 / (self.t + w) }
+    }
 }
 
 /// First two moments of a posterior. The mean is absolute, not shifted.
@@ -169,6 +178,10 @@ fn sort_descending(targets: &mut [Target]) {
             targets[hole] = target;
         }
     } else {
-        targets.sort_unstable_by(|a, b| b.y.total_cmp(&a.y).then(a.t.total_cmp(&b.t)));
+        targets.sort_unstable_by(|a, b| match (before(a, b), before(b, a)) {
+            (true, _) => Ordering::Less,
+            (_, true) => Ordering::Greater,
+            _ => Ordering::Equal,
+        });
     }
 }
