@@ -18,7 +18,10 @@ pub enum Error {
     /// A belief's variance is zero, negative, infinite or NaN.
     #[error("the variance of a belief must be positive and finite, but it is {0}")]
     Variance(f64),
+    /// A Markov decision process, its file, its name or its solution.
+    #[error(transparent)]
+    Mdp(#[from] crate::mdp::MdpError),
 }
 
-/// A result whose error is the crate's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// A result whose error is, unless another is named, the crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,6 +3,7 @@
 pub mod agent;
 mod belief;
 mod error;
+pub mod mdp;
 pub mod policy;
 pub mod random;
 
