@@ -293,3 +293,77 @@ fn check_sums(table: &[Vec<Outcome>], actions: usize, names: &Names) -> Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two states that lead to each other.
+    fn pair() -> MdpBuilder {
+        MdpBuilder::new("pair", 2, 1, 0.9).outcome(0, 0, Outcome::goes(1.0, 1, 0.0)).outcome(
+            1,
+            0,
+            Outcome::goes(1.0, 0, 1.0),
+        )
+    }
+
+    #[test]
+    fn outcomes_that_coincide_are_merged() {
+        let mdp = MdpBuilder::new("merged", 1, 1, 0.9)
+            .outcome(0, 0, Outcome::goes(0.25, 0, 1.0))
+            .outcome(0, 0, Outcome::ends(0.25, 0, 1.0))
+            .outcome(0, 0, Outcome::goes(0.5, 0, 1.0))
+            .start(0);
+        assert_eq!(
+            mdp.build().unwrap().outcomes(0, 0),
+            [Outcome::goes(0.75, 0, 1.0), Outcome::ends(0.25, 0, 1.0)]
+        );
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let error = |builder: MdpBuilder| match builder.build() {
+            Err(crate::Error::Mdp(error)) => error,
+            other => panic!("{other:?}"),
+        };
+        let extra = |state, action, outcome| error(pair().start(0).outcome(state, action, outcome));
+        let sure = Outcome::goes(1.0, 0, 0.0);
+        let index = |kind, index, count| MdpError::Index { kind, index, count };
+
+        assert_eq!(error(MdpBuilder::new("none", 0, 1, 0.9)), MdpError::Empty { states: 0, actions: 1 });
+        assert_eq!(error(MdpBuilder::new("x", 1, 1, 1.5)), MdpError::Gamma(1.5));
+        assert!(matches!(error(MdpBuilder::new("x", 1, 1, f64::NAN)), MdpError::Gamma(_)));
+        assert_eq!(error(pair()), MdpError::NoStart);
+        assert_eq!(error(pair().start_with(0, 0.5)), MdpError::Start(0.5));
+        assert_eq!(error(pair().start_with(0, 1.5).start_with(1, -0.5)), MdpError::Start(1.0));
+        assert_eq!(error(pair().start(2)), index("state", 2, 2));
+        assert_eq!(extra(2, 0, sure), index("state", 2, 2));
+        assert_eq!(extra(0, 1, sure), index("action", 1, 1));
+        assert_eq!(extra(0, 0, Outcome::goes(1.0, 3, 0.0)), index("state", 3, 2));
+        let (state, action) = ("0".to_string(), "0".to_string());
+        assert_eq!(extra(0, 0, sure), MdpError::ProbabilitySum { state, action, sum: 2.0 });
+        assert!(matches!(extra(0, 0, Outcome::goes(f64::NAN, 0, 0.0)), MdpError::Probability { .. }));
+        assert!(matches!(extra(0, 0, Outcome::goes(0.0, 0, 0.0)), MdpError::Probability { .. }));
+        assert!(matches!(extra(0, 0, Outcome::goes(1.0, 0, f64::NAN)), MdpError::Reward { .. }));
+
+        let labels = error(pair().start(0).state_labels(["only"]));
+        assert_eq!(labels, MdpError::LabelCount { kind: "state", labels: 1, count: 2 });
+        for wrong in ["", " x", "x\ny", "a"] {
+            let labelled = pair().start(0).state_labels(["a", wrong]);
+            assert_eq!(error(labelled), MdpError::Label { kind: "state", label: wrong.into() });
+        }
+    }
+
+    #[test]
+    fn only_ends_may_be_without_outcomes() {
+        let two_actions = |end: Outcome| MdpBuilder::new("end", 2, 2, 0.9).outcome(0, 0, end).start(0);
+        let (ends, goes) = (Outcome::ends(1.0, 1, 3.0), Outcome::goes(1.0, 1, 3.0));
+        let error =
+            |builder: MdpBuilder| builder.state_labels(["here", "there"]).build().unwrap_err().to_string();
+        assert!(error(two_actions(ends)).starts_with("state here has no outcome for action 1"));
+        assert!(error(two_actions(goes).outcome(0, 1, ends)).starts_with("state there is unknown"));
+        let mdp = two_actions(ends).outcome(0, 1, ends).build().unwrap();
+        assert_eq!(mdp.outcomes(1, 1), [Outcome::ends(1.0, 1, 0.0)]);
+        assert_eq!(mdp.reachable(), [true, false]);
+    }
+}

@@ -1,6 +1,6 @@
 //! Chain (Dearden, Friedman and Russell 1998): forgoing small rewards for a large one at the end.
 
-use super::{Mdp, MdpBuilder, Outcome, loop_::slipping};
+use super::{Mdp, MdpBuilder, Outcome, slip::slipping};
 use crate::Result;
 
 const LAST: usize = 4;

@@ -113,10 +113,10 @@ pub enum MdpError {
         /// The label.
         label: String,
     },
-    /// A parameter of a ready-made domain or of a solver is out of its range.
+    /// A parameter of a ready-made domain is out of its range.
     #[error("{domain}: {parameter} must be {range}, but it is {value}")]
     Parameter {
-        /// The domain or solver.
+        /// The domain.
         domain: &'static str,
         /// The parameter.
         parameter: &'static str,
@@ -149,7 +149,7 @@ pub enum MdpError {
     Undiscounted,
     /// Value iteration cannot come this close.
     #[error(
-        "value iteration cannot reach the tolerance {tolerance}, the best bound is {reached}: ask for less"
+        "value iteration cannot reach the tolerance {tolerance:e}, the bound on the error stays at {reached:.1e}: ask for less"
     )]
     Tolerance {
         /// What was asked for.
@@ -165,23 +165,18 @@ pub enum MdpError {
         /// Number of states.
         states: usize,
     },
-    /// A file cannot be read.
-    #[error("{path}: {problem}")]
-    Io {
-        /// The path of the file.
-        path: String,
-        /// What the system says.
-        problem: String,
-    },
+    /// A file cannot be read, in the system's words.
+    #[error("cannot read the file: {0}")]
+    Io(String),
     /// A file's text is not in the format it should have.
     #[error("{0}")]
     Syntax(String),
     /// Something is wrong at a certain place of a file.
-    #[error("{place}: {source}")]
+    #[error("{place}: {problem}")]
     At {
         /// The place, as "line 7" or "transition 3 (line 12)".
         place: String,
         /// What is wrong there.
-        source: Box<MdpError>,
+        problem: Box<MdpError>,
     },
 }

@@ -1,6 +1,6 @@
 //! Grid worlds drawn in characters: collect the flags, then leave through the goal.
 
-use super::{Layout, Mdp, MdpBuilder, MdpError, Outcome, loop_::slipping};
+use super::{Layout, Mdp, MdpBuilder, MdpError, Outcome, slip::slipping};
 use crate::Result;
 
 /// More flags than this make more states than anyone wants.
@@ -19,11 +19,10 @@ const MOVE_NAMES: [&str; 4] = ["up", "right", "down", "left"];
 /// ```
 /// use adfq::mdp::{Grid, policy_iteration};
 ///
-/// let grid = Grid::parse(&["SOG", "OWF"])?;
-/// let mdp = grid.mdp("detour", 0.0, 0.9)?;
+/// let mdp = Grid::parse(&["SOG", "OWW", "FWW"])?.mdp("detour", 0.0, 0.9)?;
 /// assert_eq!(mdp.states(), 5 * 2);
-/// // right, right would end at once without the flag, and there is no other way to it.
-/// assert_eq!(policy_iteration(&mdp)?.value[0], 0.0);
+/// // Two steps down to the flag, two back, two to the goal, which pays 1 with the sixth.
+/// assert!((policy_iteration(&mdp)?.value[0] - 0.9f64.powi(5)).abs() < 1e-15);
 /// # Ok::<(), adfq::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Loop (Dearden, Friedman and Russell 1998; paper App. E): two rings that share state 0, one easy, one rewarding.
 
-use super::{Mdp, MdpBuilder, MdpError, Outcome};
+use super::{Mdp, MdpBuilder, Outcome, slip::slipping};
 use crate::Result;
 
 const A: usize = 0;
@@ -42,17 +42,4 @@ fn go(state: usize, action: usize) -> (usize, f64) {
         (5..=7, A) => (0, 0.0),
         _ => (state + 1, 0.0),
     }
-}
-
-/// What is performed, and with which probability, when one means to do `intended` and may slip to `other`.
-pub(super) fn slipping<T>(
-    domain: &'static str,
-    slip: f64,
-    intended: T,
-    other: T,
-) -> Result<impl Iterator<Item = (f64, T)>, MdpError> {
-    if !(0.0..=1.0).contains(&slip) {
-        return Err(MdpError::Parameter { domain, parameter: "slip", range: "from 0 to 1", value: slip });
-    }
-    Ok([(1.0 - slip, intended), (slip, other)].into_iter().filter(|&(probability, _)| probability > 0.0))
 }

@@ -2,7 +2,7 @@
 //!
 //! A domain states its transitions once, as an exact [`Mdp`]: the simulator samples from it ([`Mdp::step`]) and the
 //! solver computes Q* from it ([`policy_iteration`]), so the two cannot disagree. The paper's domains and a few
-//! others are ready made ([`named`]); a user's own comes from a [`file`] or an [`MdpBuilder`].
+//! others are ready made ([`named`]); a user's own comes from a [`mod@file`] or an [`MdpBuilder`].
 //!
 //! ```
 //! use adfq::{mdp, random::stream};
@@ -33,6 +33,7 @@ mod model;
 mod random;
 mod registry;
 mod simple;
+mod slip;
 mod solve;
 
 pub use builder::MdpBuilder;

@@ -47,7 +47,7 @@ impl Outcome {
 
 /// A finite Markov decision process: immutable, checked, and exact.
 ///
-/// Built by an [`MdpBuilder`](super::MdpBuilder), read from a [`file`](super::file), or one of the [`named`] domains.
+/// Built by an [`MdpBuilder`](super::MdpBuilder), read from a [`file`](mod@super::file), or one of the [`named`] domains.
 ///
 /// ```
 /// use adfq::mdp;

@@ -12,7 +12,7 @@ const SURPRISE: f64 = 0.2;
 /// own, sᵢ₊₂. The usual reward is +5 for a₁ and −5 for all others; with probability .2 the sign flips.
 ///
 /// The paper's text gives γ, the states, p = .2, that a₁ is optimal at s₁, that its reward is usually +5 and
-/// sometimes −5, but not the rewards of the other actions nor the moves at s₀, which are in a figure we do not have.
+/// sometimes −5, but not the rewards of the other actions nor the moves at s₀, which it leaves to a figure.
 /// The mirrored rewards are the simplest that make a₁ the only optimal action, with the same variance everywhere.
 ///
 /// ```

@@ -90,7 +90,7 @@ pub fn policy_iteration(mdp: &Mdp) -> Result<Solution> {
 }
 
 /// Q* by value iteration: sweeps until no value is further than `tolerance` from V*, by the bound
-/// ‖V − V*‖ ≤ γ/(1−γ) ‖V − V_before‖. Needs γ < 1.
+/// ‖V − V*‖ ≤ (γ ‖V − V_before‖ + ε ‖V‖) / (1−γ), ε being the rounding of one sweep. Needs γ < 1.
 ///
 /// ```
 /// use adfq::mdp::{named, policy_iteration, value_iteration};
@@ -105,24 +105,21 @@ pub fn value_iteration(mdp: &Mdp, tolerance: f64) -> Result<Solution> {
     if gamma == 1.0 {
         return Err(MdpError::Undiscounted.into());
     }
-    let (domain, parameter, range) = ("value iteration", "the tolerance", "above 0");
-    if !(tolerance > 0.0) {
-        return Err(MdpError::Parameter { domain, parameter, range, value: tolerance }.into());
-    }
     let mut values = vec![0.0; mdp.states()];
     let (mut sweeps, mut enough) = (0, f64::INFINITY);
     loop {
         let next: Vec<f64> = look_ahead(mdp, &values).chunks_exact(mdp.actions()).map(max).collect();
         let change = next.iter().zip(&values).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        let bound = gamma / (1.0 - gamma) * change;
         values = next;
         sweeps += 1;
+        let bound = (gamma * change + f64::EPSILON * largest(&values)) / (1.0 - gamma);
         if bound <= tolerance {
             return Ok(Solution::ahead_of(mdp, &values, sweeps));
         }
         if sweeps == 1 {
-            // Each sweep shrinks the change by γ, so this many suffice unless rounding stands in the way.
-            enough = libm::log(tolerance / bound) / libm::log(gamma) + 10.0;
+            // Each sweep shrinks the change by γ: after so many only rounding is left. No tolerance, no sweep.
+            let shrink = libm::log(tolerance / 2.0 / bound) / libm::log(gamma);
+            enough = if tolerance > 0.0 { 2.0 + shrink } else { 0.0 };
         }
         if sweeps as f64 > enough {
             return Err(MdpError::Tolerance { tolerance, reached: bound }.into());
