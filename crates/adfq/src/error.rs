@@ -91,7 +91,10 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<Error>,
     },
+    /// A Markov decision process, its file, its name or its solution.
+    #[error(transparent)]
+    Mdp(#[from] crate::mdp::MdpError),
 }
 
-/// A result whose error is the crate's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// A result whose error is, unless another is named, the crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -5,6 +5,7 @@ mod belief;
 mod error;
 mod exponential;
 mod normal;
+pub mod mdp;
 pub mod policy;
 pub mod random;
 pub mod update;
