@@ -5,6 +5,7 @@ mod belief;
 mod error;
 pub mod policy;
 pub mod random;
+mod special;
 
 pub use belief::Belief;
 pub use error::{Error, Result};
