@@ -144,27 +144,59 @@ mod tests {
     use crate::random::stream;
 
     fn agent(states: usize, updating: Updating) -> BayesianQ {
-        let prior = NormalGamma::from_moments(0.0, 100.0, 1.0, 1.5).unwrap();
+        let prior = NormalGamma::from_moments(10.0, 100.0, 1.0, 1.5).unwrap();
         BayesianQ::new(states, 2, toy::DISCOUNT, prior, updating).unwrap()
     }
 
     #[test]
-    fn explore() {
+    fn mixture_updating_learns_the_values_of_loop() {
+        let mut learner = agent(9, Updating::Mixture);
+        toy::walk_loop(&mut learner, 20_000, &mut stream(1, "loop"));
+        assert!(toy::loop_error(&learner) < 0.04, "{}", toy::loop_error(&learner));
+    }
+
+    /// The paper's finding: moment updating is sure of its first guesses, and values lag behind.
+    #[test]
+    fn moment_updating_lags_behind() {
+        let mut learner = agent(9, Updating::Moment);
+        let before = toy::loop_error(&learner);
+        toy::walk_loop(&mut learner, 20_000, &mut stream(1, "loop"));
+        let after = toy::loop_error(&learner);
+        assert!(after > 0.5 && after < 0.6 * before, "{before} {after}");
+    }
+
+    #[test]
+    fn both_find_the_better_ring_by_both_policies() {
         for updating in [Updating::Moment, Updating::Mixture] {
-            let mut learner = agent(9, updating);
-            toy::walk_loop(&mut learner, 20_000, &mut stream(1, "loop"));
-            eprintln!("{updating:?} walk error {}", toy::loop_error(&learner));
-            for seed in 0..5 {
-                let mut rng = stream(seed, "bql");
-                let mut learner = agent(9, updating);
-                let c = toy::act_in_loop(&mut learner, &mut Vpi, 5000, &mut rng);
-                let g = toy::act_in_loop(&mut learner, &mut EpsilonGreedy::greedy(), 1000, &mut rng);
-                eprintln!("{updating:?} VPI {c} then {g}");
-                let mut learner = agent(9, updating);
-                let c = toy::act_in_loop(&mut learner, &mut Thompson, 5000, &mut rng);
-                let g = toy::act_in_loop(&mut learner, &mut EpsilonGreedy::greedy(), 1000, &mut rng);
-                eprintln!("{updating:?} TS {c} then {g}");
+            let mut rng = stream(3, "ring");
+            let (mut sampling, mut curious) = (agent(9, updating), agent(9, updating));
+            toy::act_in_loop(&mut sampling, &mut Thompson, 5_000, &mut rng);
+            toy::act_in_loop(&mut curious, &mut Vpi, 5_000, &mut rng);
+            for mut learner in [sampling, curious] {
+                let collected = toy::act_in_loop(&mut learner, &mut EpsilonGreedy::greedy(), 1_000, &mut rng);
+                assert_eq!(collected, 400.0, "{updating:?}");
             }
         }
+    }
+
+    /// Every pull ends an episode, so the update is the exact posterior: mean, and variance of a pull, come out.
+    #[test]
+    fn learns_a_bandit() {
+        let mut learner = agent(1, Updating::Mixture);
+        let averages = toy::pull_bandit(&mut learner, 20_000, &mut stream(2, "bandit"));
+        for (a, average) in averages.into_iter().enumerate() {
+            let belief = learner.belief(0, a);
+            assert!((belief.mean - average).abs() < 1e-4, "{} {average}", belief.mean);
+            assert!((belief.noise_var() - average * (1.0 - average)).abs() < 0.001, "{}", belief.noise_var());
+        }
+    }
+
+    #[test]
+    fn an_overflow_is_divergence_and_keeps_the_belief() {
+        let mut learner = agent(1, Updating::Moment);
+        let step = Step { state: 0, action: 0, reward: 1e200, next_state: 0, terminal: true };
+        let error = learner.update(&step);
+        assert!(matches!(error, Err(Error::Diverged { step: 1, quantity: "beta", .. })), "{error:?}");
+        assert_eq!(learner.means(0), [10.0, 10.0]);
     }
 }

@@ -175,8 +175,11 @@ impl KtdQ {
                 up = if mean + shift > up { mean + shift } else { up };
                 down = if mean - shift > down { mean - shift } else { down };
             }
-            let (difference, deviation) =
-                if next.is_some() { (gamma * (up - down), gamma * (greedy - 0.5 * (up + down))) } else { (0.0, 0.0) };
+            let (difference, deviation) = if next.is_some() {
+                (gamma * (up - down), gamma * (greedy - 0.5 * (up + down)))
+            } else {
+                (0.0, 0.0)
+            };
             let v = 2.0 * entry(state_action) - difference;
             bend += deviation;
             bend2 += deviation * deviation;

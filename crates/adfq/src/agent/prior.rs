@@ -70,7 +70,12 @@ impl Prior {
         match *self {
             Self::Constant { mean, var } => Belief::new(mean, var),
             Self::RewardRange { min, max, horizon } => {
-                setting("max", max, max > min && max.is_finite() && min.is_finite(), "finite and above `min`")?;
+                setting(
+                    "max",
+                    max,
+                    max > min && max.is_finite() && min.is_finite(),
+                    "finite and above `min`",
+                )?;
                 let (low, high) = value_range(min, max, gamma, horizon)?;
                 Belief::new(0.5 * (low + high), (high - low).powi(2) / 12.0)
             }
@@ -94,9 +99,8 @@ fn annuity(gamma: f64, horizon: Option<u32>) -> Result<f64> {
         Some(0) => Err(Error::Setting { name: "horizon", value: 0.0, need: "at least 1" }),
         Some(h) if gamma == 1.0 => Ok(f64::from(h)),
         Some(h) => Ok((1.0 - libm::pow(gamma, f64::from(h))) / (1.0 - gamma)),
-        None => {
-            setting("discount", gamma, gamma < 1.0, "below 1 in a continuing task").map(|gamma| 1.0 / (1.0 - gamma))
-        }
+        None => setting("discount", gamma, gamma < 1.0, "below 1 in a continuing task")
+            .map(|gamma| 1.0 / (1.0 - gamma)),
     }
 }
 

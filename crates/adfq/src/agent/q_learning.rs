@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn learns_loop_from_random_actions() {
         let mut learner = agent(9, LearningRate::Constant(0.5));
-        toy::walk_loop(&mut learner, 10_000, &mut stream(1, "loop"));
+        toy::walk_loop(&mut learner, 60_000, &mut stream(1, "loop"));
         assert!(toy::loop_error(&learner) < 1e-6, "{}", toy::loop_error(&learner));
     }
 

@@ -99,7 +99,13 @@ mod tests {
     use crate::random::stream;
 
     fn step(reward: f64) -> Step {
-        Step { state: 1, action: 1, reward, next_state: reward as usize % 2, terminal: reward as usize % 3 == 0 }
+        Step {
+            state: 1,
+            action: 1,
+            reward,
+            next_state: reward as usize % 2,
+            terminal: reward as usize % 3 == 0,
+        }
     }
 
     #[test]

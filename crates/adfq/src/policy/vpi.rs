@@ -7,9 +7,11 @@
 //! the gap is μ₁ - μₐ or μ₁ - μ₂, the distance from the action's own mean at which the choice changes.
 
 use super::Policy;
+use super::epsilon_greedy::best;
 use crate::agent::Agent;
 use crate::agent::table::argmax;
 use rand::Rng;
+use smallvec::SmallVec;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// An agent whose beliefs are symmetric, and can say what a surprise in one of them is worth.
@@ -34,7 +36,7 @@ pub fn gaussian_gain(sd: f64, gap: f64) -> f64 {
     (sd * (density - z * tail)).max(0.0)
 }
 
-/// Chooses the action with the largest μ(s,a) + VPI(s,a), the first one of them.
+/// Chooses the action with the largest μ(s,a) + VPI(s,a), a random one of them if there are several.
 ///
 /// ```
 /// use adfq::agent::{Agent, KtdQ, KtdSettings, Step};
@@ -45,7 +47,7 @@ pub fn gaussian_gain(sd: f64, gap: f64) -> f64 {
 /// agent.update(&Step { state: 0, action: 0, reward: 0.5, next_state: 0, terminal: true })?;
 /// // Action 0 looks better, but action 1 has never been tried.
 /// assert!(agent.means(0)[0] > agent.means(0)[1]);
-/// assert_eq!(Vpi.act(&agent, 0, &mut stream(0, "unused")), 1);
+/// assert_eq!(Vpi.act(&agent, 0, &mut stream(0, "vpi")), 1);
 /// # Ok::<(), adfq::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,14 +70,10 @@ impl Vpi {
 }
 
 impl<A: ValueOfInformation + ?Sized> Policy<A> for Vpi {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, _rng: &mut R) -> usize {
-        let (mut best, mut largest) = (0, f64::NEG_INFINITY);
-        for (action, (mean, gain)) in agent.means(state).iter().zip(Self::values(agent, state)).enumerate() {
-            if mean + gain > largest {
-                (best, largest) = (action, mean + gain);
-            }
-        }
-        best
+    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+        let means = agent.means(state).iter();
+        let scores: SmallVec<[f64; 16]> = means.zip(Self::values(agent, state)).map(|(m, v)| m + v).collect();
+        best(&scores, rng)
     }
 }
 
@@ -102,7 +100,10 @@ mod tests {
             }
             let average = sum / f64::from(draws);
             // A gain has an sd of at most σ = √10, so this is at least 4 sd of the average.
-            assert!((closed - average).abs() < 4.0 * 10.0_f64.sqrt() / f64::from(draws).sqrt(), "{closed} {average}");
+            assert!(
+                (closed - average).abs() < 4.0 * 10.0_f64.sqrt() / f64::from(draws).sqrt(),
+                "{closed} {average}"
+            );
         }
     }
 

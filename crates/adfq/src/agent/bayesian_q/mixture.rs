@@ -159,6 +159,8 @@ mod tests {
         for (f, e) in [(fitted.mean, exact.mean), (fitted.lambda, exact.lambda)] {
             assert!((f / e - 1.0).abs() < 1e-9);
         }
-        assert!((fitted.alpha / exact.alpha - 1.0).abs() < 1e-6 && (fitted.beta / exact.beta - 1.0).abs() < 1e-6);
+        assert!(
+            (fitted.alpha / exact.alpha - 1.0).abs() < 1e-6 && (fitted.beta / exact.beta - 1.0).abs() < 1e-6
+        );
     }
 }
