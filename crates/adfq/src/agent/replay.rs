@@ -98,24 +98,19 @@ mod tests {
     use super::*;
     use crate::random::stream;
 
-    fn step(reward: f64) -> Step {
-        Step {
-            state: 1,
-            action: 1,
-            reward,
-            next_state: reward as usize % 2,
-            terminal: reward as usize % 3 == 0,
-        }
+    fn step(index: u32) -> Step {
+        let (reward, next_state) = (f64::from(index), index as usize % 2);
+        Step { state: 1, action: 1, reward, next_state, terminal: index.is_multiple_of(3) }
     }
 
     #[test]
     fn keeps_the_last_and_draws_them_evenly() {
         let mut replay = Replay::new(2, 2, 5).unwrap();
-        (0..12).for_each(|i| replay.push(&step(f64::from(i))).unwrap());
+        (0..12).for_each(|i| replay.push(&step(i)).unwrap());
         assert_eq!((replay.len(1, 1), replay.len(0, 1)), (5, 0));
         let mut counts = [0; 12];
         for drawn in replay.draw(1, 1, 50_000, &mut stream(1, "draw")) {
-            assert_eq!(drawn, step(drawn.reward));
+            assert_eq!(drawn, step(drawn.reward as u32));
             counts[drawn.reward as usize] += 1;
         }
         assert_eq!(counts[..7], [0; 7]);
