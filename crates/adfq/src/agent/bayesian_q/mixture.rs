@@ -3,7 +3,7 @@
 //! If the return x from s′ were seen, the belief about (s,a) would become NG(μₓ, λ+1, α+½, βₓ) by the ordinary
 //! posterior of y = r + γx. Not seeing it, the belief is the mixture of those over the predictive law of x, a
 //! Student-t with location μ₀′, scale √(β′(λ′+1)/(λ′α′)) and 2α′ degrees of freedom. The normal-gamma law nearest to a
-//! law p in KL(p ‖ ·) has (Dearden, Friedman and Russell 1998, Theorem 3.3)
+//! law p in KL(p ‖ ·) has (Dearden, Friedman and Russell 1998)
 //!
 //! μ₀ = E[μτ]/E[τ],  λ = 1/(E[μ²τ] - E[τ]μ₀²),  α = max(1+ε, f(ln E[τ] - E[ln τ])),  β = α/E[τ],
 //!

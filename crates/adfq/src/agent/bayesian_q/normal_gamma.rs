@@ -64,7 +64,7 @@ impl NormalGamma {
         self.noise_var() + self.var()
     }
 
-    /// The posterior after one return whose first two moments are `m1` and `m1`² + `spread` (their Theorem 3.1
+    /// The posterior after one return whose first two moments are `m1` and `m1`² + `spread` (the conjugate update
     /// with n = 1); a return that was observed has no spread.
     pub(super) fn posterior(&self, m1: f64, spread: f64) -> Self {
         let (lambda, surprise) = (self.lambda + 1.0, m1 - self.mean);
@@ -81,7 +81,7 @@ impl NormalGamma {
         (self.beta / (self.lambda * self.alpha)).sqrt()
     }
 
-    /// E max(μ - μ₀ - gap, 0), their Proposition 3.2.
+    /// E max(μ - μ₀ - gap, 0), the closed form behind myopic-VPI.
     pub(super) fn gain(&self, gap: f64) -> f64 {
         self.scale() * student_t_excess(gap / self.scale(), 2.0 * self.alpha)
     }
