@@ -29,6 +29,7 @@ use factor::Factor;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// An estimate beyond ± this is called divergence: no task with rewards of ordinary size has such values.
 const DIVERGED: f64 = 1e12;
@@ -157,40 +158,47 @@ impl KtdQ {
         }
     }
 
-    /// The unscented transform of g at (s,a) → s′; leaves v in `self.q`. `next` is `None` where nothing follows.
-    fn predict(&mut self, state_action: usize, next: Option<usize>) -> Prediction {
+    /// L(i, j), which is 0 above the diagonal.
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        if j <= i { self.factor.at(i, j) } else { 0.0 }
+    }
+
+    /// maxᵦ θ(s′,b) at the two sigma points of pair j; `row` says where s′ is, and is empty where nothing follows.
+    fn maxima(&self, row: Range<usize>, j: usize, c: f64) -> (f64, f64) {
+        if row.is_empty() {
+            return (0.0, 0.0);
+        }
+        row.fold((f64::NEG_INFINITY, f64::NEG_INFINITY), |(plus, minus), b| {
+            let (mean, shift) = (self.means[b], c * self.entry(b, j));
+            let larger = |x, y| if x > y { x } else { y };
+            (larger(mean + shift, plus), larger(mean - shift, minus))
+        })
+    }
+
+    /// The unscented transform of g, which reads `state_action` and `row`; leaves v in `self.q`.
+    fn predict(&mut self, state_action: usize, row: Range<usize>) -> Prediction {
         let (c2, gamma) = (self.spread(), self.discount);
         let c = c2.sqrt();
-        let row = next.map_or(0..0, |state| self.shape.row(state));
         let greedy = if row.is_empty() { 0.0 } else { maximum(&self.means[row.clone()]) };
         // Columns beyond the last row that g reads are zero there: their pairs have v = 0 and m = r₀.
         let columns = row.end.max(state_action + 1);
         self.q.clear();
-        let (mut bend, mut bend2, mut vv) = (0.0, 0.0, 0.0);
+        // Sums of dⱼ = mⱼ - r₀, by which the maximum bends g, of dⱼ² and of vⱼ².
+        let (mut bend, mut bend2, mut v2) = (0.0, 0.0, 0.0);
         for j in 0..columns {
-            let entry = |i: usize| if j <= i { c * self.factor.at(i, j) } else { 0.0 };
-            let (mut up, mut down) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-            for b in row.clone() {
-                let (mean, shift) = (self.means[b], entry(b));
-                up = if mean + shift > up { mean + shift } else { up };
-                down = if mean - shift > down { mean - shift } else { down };
-            }
-            let (difference, deviation) = if next.is_some() {
-                (gamma * (up - down), gamma * (greedy - 0.5 * (up + down)))
-            } else {
-                (0.0, 0.0)
-            };
-            let v = 2.0 * entry(state_action) - difference;
-            bend += deviation;
-            bend2 += deviation * deviation;
-            vv += v * v;
+            let (plus, minus) = self.maxima(row.clone(), j, c);
+            let v = 2.0 * c * self.entry(state_action, j) - gamma * (plus - minus);
+            let d = gamma * (greedy - 0.5 * (plus + minus));
+            bend += d;
+            bend2 += d * d;
+            v2 += v * v;
             self.q.push(v);
         }
-        // With dⱼ = mⱼ - r₀: r̂ - r₀ = Σdⱼ/c² = d̄, and the weights of rest's two sums of squares add up to 1.
+        // r̂ = r₀ + d̄ with d̄ = Σdⱼ/c², and so rest = noise + Σdⱼ²/c² - d̄².
         let mean_bend = bend / c2;
         let rest = self.settings.observation_noise + (bend2 / c2 - mean_bend * mean_bend).max(0.0);
         let reward = self.means[state_action] - gamma * greedy + mean_bend;
-        Prediction { reward, var: vv / (4.0 * c2) + rest, rest }
+        Prediction { reward, var: v2 / (4.0 * c2) + rest, rest }
     }
 
     fn diverged(&self, quantity: &'static str, value: f64) -> Error {
@@ -217,12 +225,13 @@ impl Agent for KtdQ {
         self.shape.check(step)?;
         self.steps += 1;
         let state_action = self.shape.index(step.state, step.action);
-        let next = (!step.terminal || self.settings.bootstrap_at_end).then_some(step.next_state);
+        let goes_on = !step.terminal || self.settings.bootstrap_at_end;
+        let row = if goes_on { self.shape.row(step.next_state) } else { 0..0 };
         if self.settings.process_noise > 0.0 {
             self.load(state_action);
-            next.map_or(0..0, |state| self.shape.row(state)).for_each(|i| self.load(i));
+            row.clone().for_each(|i| self.load(i));
         }
-        let predicted = self.predict(state_action, next);
+        let predicted = self.predict(state_action, row);
         if !(predicted.var.is_finite() && predicted.reward.is_finite()) {
             return Err(self.diverged("the variance of the predicted reward", predicted.var));
         }
