@@ -94,6 +94,44 @@ pub enum Error {
     /// A Markov decision process, its file, its name or its solution.
     #[error(transparent)]
     Mdp(#[from] crate::mdp::MdpError),
+    /// A setting of an agent, a policy or a prior is outside what it may be.
+    #[error("the setting `{name}` must be {need}, but it is {value}")]
+    Setting {
+        /// The setting's name.
+        name: &'static str,
+        /// The value it was given.
+        value: f64,
+        /// What it may be.
+        need: &'static str,
+    },
+    /// A state or an action that the table does not have.
+    #[error("{what} {value} does not exist: the agent was built for {count}; pass one below that")]
+    OutOfRange {
+        /// "state", "action" or "next state".
+        what: &'static str,
+        /// The number that was passed.
+        value: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Learning ran away: the agent's estimates are of no use any more.
+    #[error(
+        "{agent} diverged at step {step}: {quantity} is {value}; \
+         record the run as diverged, or start again with a smaller prior variance or more noise"
+    )]
+    Diverged {
+        /// Which agent.
+        agent: &'static str,
+        /// The number of its updates so far, this one included.
+        step: u64,
+        /// What left its bounds.
+        quantity: &'static str,
+        /// The value it took.
+        value: f64,
+    },
+    /// A random walk met no positive reward from which a data-driven prior could start.
+    #[error("a random walk of {0} steps met no positive reward; let it walk longer or choose another prior")]
+    NoPositiveReward(u64),
 }
 
 /// A result whose error is, unless another is named, the crate's [`Error`].

@@ -4,10 +4,11 @@ pub mod agent;
 mod belief;
 mod error;
 mod exponential;
-mod normal;
 pub mod mdp;
+mod normal;
 pub mod policy;
 pub mod random;
+mod special;
 pub mod update;
 
 pub use belief::Belief;

@@ -2,6 +2,21 @@
 //!
 //! How an agent chooses what to do lives in [`policy`](crate::policy); what it acts in, in [`mdp`](crate::mdp).
 
+mod bayesian_q;
+mod ktd_q;
+mod prior;
+mod q_learning;
+mod replay;
+pub(crate) mod table;
+#[cfg(test)]
+mod toy;
+
+pub use bayesian_q::{BayesianQ, NormalGamma, Updating};
+pub use ktd_q::{KtdQ, KtdSettings};
+pub use prior::Prior;
+pub use q_learning::{LearningRate, QLearning};
+pub use replay::Replay;
+
 use crate::Result;
 use rand::Rng;
 

@@ -15,7 +15,7 @@ use super::nodes::Nodes;
 use super::problem::Target;
 use crate::exponential::{exp_nonpositive, ln_rough};
 use crate::normal::{INV_SQRT_2PI, mills};
-use libm::{exp, log};
+use libm::log;
 
 /// A term whose mass, and whose second moment, are this far below the greatest (in natural logarithms) is left out.
 const NEGLIGIBLE: f64 = 26.0;

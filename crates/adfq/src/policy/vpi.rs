@@ -1,0 +1,115 @@
+//! Myopic value of perfect information (Dearden, Friedman and Russell 1998): how much better could one act if
+//! one knew Q(s,a) exactly?
+//!
+//! Let a₁ and a₂ have the largest and second largest mean. To learn the truth q = Q(s,a) pays only if it changes
+//! the choice: q - μ₁ if an action a ≠ a₁ turns out better than a₁, and μ₂ - q if a₁ turns out worse than a₂. Since
+//! the beliefs are symmetric about their means, both expectations are one: E max(q - μ - gap, 0), where
+//! the gap is μ₁ - μₐ or μ₁ - μ₂, the distance from the action's own mean at which the choice changes.
+
+use super::Policy;
+use super::epsilon_greedy::best;
+use crate::agent::Agent;
+use crate::agent::table::argmax;
+use rand::Rng;
+use smallvec::SmallVec;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// An agent whose beliefs are symmetric, and can say what a surprise in one of them is worth.
+pub trait ValueOfInformation: Agent {
+    /// E max(Q(s,a) - μ(s,a) - gap, 0): by how much Q(s,a) exceeds its mean and a gap ≥ 0, on average.
+    fn gain(&self, state: usize, action: usize, gap: f64) -> f64;
+}
+
+/// The gain of a Gaussian belief: σ (φ(z) - z Φ(-z)) with z = gap/σ.
+///
+/// ```
+/// use adfq::policy::gaussian_gain;
+///
+/// // Without a gap, half the mean absolute deviation σ√(2/π).
+/// assert!((gaussian_gain(3.0, 0.0) - 1.196826841204298).abs() < 1e-14);
+/// assert_eq!(gaussian_gain(1.0, 50.0), 0.0);
+/// ```
+pub fn gaussian_gain(sd: f64, gap: f64) -> f64 {
+    let z = gap / sd;
+    let density = libm::exp(-0.5 * z * z) / (2.0 * PI).sqrt();
+    let tail = 0.5 * libm::erfc(z * FRAC_1_SQRT_2);
+    (sd * (density - z * tail)).max(0.0)
+}
+
+/// Chooses the action with the largest μ(s,a) + VPI(s,a), a random one of them if there are several.
+///
+/// ```
+/// use adfq::agent::{Agent, KtdQ, KtdSettings, Step};
+/// use adfq::policy::{Policy, Vpi};
+/// use adfq::random::stream;
+///
+/// let mut agent = KtdQ::new(1, 2, 0.9, KtdSettings::default())?;
+/// agent.update(&Step { state: 0, action: 0, reward: 0.5, next_state: 0, terminal: true })?;
+/// // Action 0 looks better, but action 1 has never been tried.
+/// assert!(agent.means(0)[0] > agent.means(0)[1]);
+/// assert_eq!(Vpi.act(&agent, 0, &mut stream(0, "vpi")), 1);
+/// # Ok::<(), adfq::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Vpi;
+
+impl Vpi {
+    /// VPI(s,a) of each action, in order.
+    pub fn values<A: ValueOfInformation + ?Sized>(agent: &A, state: usize) -> impl Iterator<Item = f64> + '_ {
+        let means = agent.means(state);
+        let best = argmax(means);
+        let others = means.iter().enumerate().filter(move |&(action, _)| action != best);
+        let second = others.fold(f64::NEG_INFINITY, |second, (_, &mean)| second.max(mean));
+        (0..means.len()).map(move |action| match () {
+            // A single action: nothing to change.
+            () if second == f64::NEG_INFINITY => 0.0,
+            () if action == best => agent.gain(state, action, means[best] - second),
+            () => agent.gain(state, action, means[best] - means[action]),
+        })
+    }
+}
+
+impl<A: ValueOfInformation + ?Sized> Policy<A> for Vpi {
+    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+        let means = agent.means(state).iter();
+        let scores: SmallVec<[f64; 16]> = means.zip(Self::values(agent, state)).map(|(m, v)| m + v).collect();
+        best(&scores, rng)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{Believer, KtdQ, KtdSettings, Step};
+    use crate::random::stream;
+
+    /// VPI by its definition: the average gain in the value of the chosen action over draws of the truth.
+    #[test]
+    fn closed_form_is_the_average_improvement() {
+        let mut agent = KtdQ::new(1, 3, 0.9, KtdSettings::default()).unwrap();
+        for (action, reward) in [(0, 1.5), (1, 0.4), (1, 0.8)] {
+            agent.update(&Step { state: 0, action, reward, next_state: 0, terminal: true }).unwrap();
+        }
+        let (mut rng, draws, means) = (stream(4, "vpi"), 200_000, agent.means(0).to_vec());
+        for (action, closed) in Vpi::values(&agent, 0).enumerate() {
+            let mut sum = 0.0;
+            for _ in 0..draws {
+                let mut known = means.clone();
+                known[action] = agent.sample(0, action, &mut rng);
+                sum += known[argmax(&known)] - known[argmax(&means)];
+            }
+            let average = sum / f64::from(draws);
+            // A gain has an sd of at most σ = √10, so this is at least 4 sd of the average.
+            assert!(
+                (closed - average).abs() < 4.0 * 10.0_f64.sqrt() / f64::from(draws).sqrt(),
+                "{closed} {average}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_single_action_is_worth_no_information() {
+        let agent = KtdQ::new(1, 1, 0.9, KtdSettings::default()).unwrap();
+        assert_eq!(Vpi::values(&agent, 0).collect::<Vec<_>>(), [0.0]);
+    }
+}
