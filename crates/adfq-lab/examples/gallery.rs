@@ -7,6 +7,10 @@ use adfq_lab::files::{write_atomic, write_json};
 use adfq_lab::plot::{
     Anchor, Area, Axis, Bar, Bars, Color, Dash, Figure, Legend, Line, Markers, Note, Panel, Rule, Shape,
 };
+use adfq_lab::report::{Provenance, Report, Section};
+use adfq_lab::stats::Bootstrap;
+use adfq_lab::table::Table;
+use adfq_lab::verdict::{Claim, Direction};
 use rand::RngExt;
 use std::path::PathBuf;
 
@@ -25,7 +29,71 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         write_json(path.with_extension("json"), &figure)?;
         println!("{}", path.with_extension("{svg,png,json}").display());
     }
+    write_atomic(folder.join("report.html"), report()?.html()?.as_bytes())?;
+    println!("{}", folder.join("report.html").display());
     Ok(())
+}
+
+/// A report with one section per figure, the claims judged from made-up paired trials.
+fn report() -> Result<Report, Box<dyn std::error::Error>> {
+    let rng = &mut stream(7, "report");
+    let mut claim = |text: &str, shift: f64| {
+        let b: Vec<f64> = (0..10).map(|_| rng.random_range(0.5..1.5)).collect();
+        let a: Vec<f64> = b.iter().map(|b| b + shift + rng.random_range(-0.3..0.3)).collect();
+        let difference = Bootstrap::default().paired(&a, &b, rng)?;
+        Ok::<_, adfq_lab::Error>(Claim::new(
+            text,
+            "final RMSE, A − B, mean of 10 paired trials",
+            Direction::Less,
+            difference,
+        ))
+    };
+    let claims = [
+        claim("ADFQ errs less than Q-learning at the end of learning", -0.5)?,
+        claim("ADFQ errs less than KTD-Q", 0.5)?,
+        claim("ADFQ errs less than its numeric twin", 0.0)?,
+    ];
+    let mut table =
+        Table::new(["agent", "trials", "RMSE, mean", "RMSE, sd", "return", "steps to 90 %", "σ² at the end"]);
+    for (i, agent) in ["ADFQ", "KTD-Q", "Q-learning, ε = 0.1"].into_iter().enumerate() {
+        let x = i as f64 + 1.0;
+        table.push([
+            agent.into(),
+            10_usize.into(),
+            (0.031 * x).into(),
+            (0.0042 * x).into(),
+            (9.0 / x).into(),
+            (12_345.0 * x).into(),
+            (2.5e-7 * x).into(),
+        ])?;
+    }
+    let mut curves = Section::new("Learning curves").paragraph(
+        "Four agents learn in two domains. Lines are means over trials and bands are quartiles; the error is measured \
+         against the exact Q* of the domain, the return by greedy evaluation.",
+    );
+    curves.claims.extend(claims);
+    let provenance = Provenance {
+        version: env!("CARGO_PKG_VERSION").into(),
+        seed: 7,
+        trials: 10,
+        command: "cargo run -p adfq-lab --example gallery -- FOLDER".into(),
+    };
+    let mut report = Report::new("Gallery of plots", provenance);
+    report.intro.push(
+        "Made-up data that show what figures, claims and tables look like. Nothing here was measured.".into(),
+    );
+    report.sections = vec![
+        curves
+            .figure(self::curves())
+            .table("At the end of learning", table)
+            .link("SVG", "curves.svg")
+            .link("PNG", "curves.png")
+            .link("JSON", "curves.json"),
+        Section::new("Densities").figure(densities()).link("SVG", "densities.svg"),
+        Section::new("Scores").figure(bars()).figure(intervals()),
+        Section::new("Many decades").figure(scatter()),
+    ];
+    Ok(report)
 }
 
 /// Learning curves with bands, on logarithmic and linear axes, in four panels.

@@ -10,7 +10,7 @@ mod error;
 pub mod files;
 pub mod float;
 pub mod plot;
-//pub mod report;
+pub mod report;
 pub mod stats;
 pub mod table;
 pub mod verdict;

@@ -69,9 +69,26 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<Cell>>,
+}
+
+/// A table as read from a file, whose rows may have any length.
+#[derive(Deserialize)]
+struct Unchecked {
+    columns: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl TryFrom<Unchecked> for Table {
+    type Error = Error;
+    fn try_from(unchecked: Unchecked) -> Result<Self> {
+        let mut table = Self::new(unchecked.columns);
+        unchecked.rows.into_iter().try_for_each(|row| table.push(row))?;
+        Ok(table)
+    }
 }
 
 impl Table {
@@ -161,6 +178,9 @@ mod tests {
         table.push([3_usize.into(), f64::INFINITY.into(), "z".into()]).unwrap();
         let json = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
+        let ragged =
+            serde_json::from_str::<Table>(r#"{"columns":["a","b"],"rows":[["empty"]]}"#).unwrap_err();
+        assert!(ragged.to_string().contains("1 cells, but there are 2 columns"), "{ragged}");
     }
 
     proptest! {

@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn units_are_short() {
-        let shown = [1.0, 0.25, -3.14159, 1e4, 99.96].map(|x| Unit(x).to_string());
+        let shown = [1.0, 0.25, -3.1234, 1e4, 99.96].map(|x| Unit(x).to_string());
         assert_eq!(shown, ["1", "0.3", "-3.1", "10000", "100"]);
     }
 }

@@ -13,16 +13,23 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the names say it
 pub enum Color {
+    /// The first slot.
     #[default]
     Blue,
+    /// The second.
     Vermillion,
+    /// Bluish green, the third.
     Green,
+    /// Reddish purple, the fourth.
     Purple,
+    /// The fifth.
     Orange,
+    /// Sky blue, the sixth.
     Sky,
+    /// Nearly black, the seventh.
     Black,
+    /// The eighth, and the hardest to see.
     Yellow,
     /// For references, outside the numbered slots.
     Grey,

@@ -30,7 +30,9 @@ impl Figure {
                 ("fill", &"#333"),
             ],
         );
-        canvas.leaf("title", &[], &self.title);
+        if !self.title.is_empty() {
+            canvas.leaf("title", &[], &self.title);
+        }
         let (width, height) = (Unit(layout.width), Unit(layout.height));
         canvas.empty("rect", &[("width", &width), ("height", &height), ("rx", &6), ("fill", &"#fff")]);
         self.draw_title(&mut canvas, &layout);

@@ -96,11 +96,13 @@ impl Panel {
 /// Where the legend stands; nowhere does it cover data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Legend {
+    /// Under all panels, in as many rows as it needs.
     #[default]
     Below,
+    /// In a column at the right of all panels.
     Right,
+    /// Nowhere.
     Hidden,
 }
 
@@ -169,10 +171,10 @@ impl Figure {
         self
     }
 
-    /// The same figure with one panel a row and the legend below, for narrow screens.
+    /// The same figure for narrow screens: one panel a row, none wider than a phone, and the legend below.
     pub fn stacked(&self) -> Self {
         let legend = if self.legend == Legend::Right { Legend::Below } else { self.legend };
-        Self { columns: 1, legend, ..self.clone() }
+        Self { columns: 1, legend, panel_width: self.panel_width.min(400.0), ..self.clone() }
     }
 
     /// The same figure without its title, for a page that prints the title itself.

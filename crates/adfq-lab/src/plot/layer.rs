@@ -6,29 +6,44 @@ use serde::{Deserialize, Serialize};
 /// One layer of a panel; later layers are drawn over earlier ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the types inside say it
 pub enum Layer {
+    /// A line, perhaps with a band.
     Line(Line),
+    /// A scatter of markers.
     Markers(Markers),
+    /// A filled curve.
     Area(Area),
+    /// Horizontal bars.
     Bars(Bars),
+    /// A reference line.
     Rule(Rule),
+    /// A word.
     Note(Note),
 }
 
 /// How a line is stroked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Dash {
+    /// Without gaps.
     #[default]
     Solid,
+    /// Long strokes.
     Dashed,
+    /// Points.
     Dotted,
+    /// Strokes and points in turn.
     DashDot,
 }
 
 /// A line through points, in their order, with an optional band of uncertainty.
+///
+/// ```
+/// use adfq_lab::plot::{Color, Dash, Line};
+///
+/// let line = Line::new("KTD-Q", [(0.0, 2.0), (1.0, f64::NAN), (2.0, 1.0)]).color(Color::Green).dash(Dash::Dashed);
+/// assert_eq!(line.points.len(), 3); // the line breaks at NaN, but the point stays in the data
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// The name in the legend; an empty one has no entry.
@@ -67,17 +82,28 @@ impl Line {
 /// The shape of markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Shape {
+    /// A disc.
     #[default]
     Circle,
+    /// A square on its side.
     Square,
+    /// A square on its corner.
     Diamond,
+    /// A triangle that points up.
     Triangle,
+    /// An upright cross.
     Cross,
 }
 
 /// A scatter of markers.
+///
+/// ```
+/// use adfq_lab::plot::{Markers, Shape};
+///
+/// let markers = Markers::new("trials", [(1.0, 2.0)]).shape(Shape::Diamond);
+/// assert_eq!(markers.shape, Shape::Diamond);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Markers {
     /// The name in the legend; an empty one has no entry.
@@ -105,6 +131,13 @@ impl Markers {
 }
 
 /// A curve filled down to zero (to the bottom on a logarithmic axis), for densities.
+///
+/// ```
+/// use adfq_lab::plot::Area;
+///
+/// let density = Area::new("N(0, 1)", (-30..=30).map(|i| f64::from(i) / 10.0).map(|x| (x, (-x * x / 2.0).exp())));
+/// assert_eq!(density.points[30], (0.0, 1.0));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Area {
     /// The name in the legend; an empty one has no entry.
@@ -169,6 +202,13 @@ pub enum BarStyle {
 }
 
 /// A horizontal bar chart: values along x, categories down y. In a panel with bars y carries nothing else.
+///
+/// ```
+/// use adfq_lab::plot::{Bar, BarStyle, Bars};
+///
+/// let bars = Bars::new("ADFQ", [Bar::new("Loop", 0.9).interval(0.8, 0.95), Bar::new("Maze", 0.6)]).dots();
+/// assert_eq!((bars.bars[0].interval, bars.style), (Some((0.8, 0.95)), BarStyle::Dot));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     /// The name in the legend; an empty one has no entry.
@@ -197,13 +237,20 @@ impl Bars {
 /// Which way a [`Rule`] runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Orientation {
+    /// At one y.
     Horizontal,
+    /// At one x.
     Vertical,
 }
 
 /// A reference line across the panel.
+///
+/// ```
+/// use adfq_lab::plot::{Orientation, Rule};
+///
+/// assert_eq!(Rule::vertical("ε reaches 0.1", 5000.0).orientation, Orientation::Vertical);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
     /// The name in the legend; an empty one has no entry.
@@ -241,15 +288,23 @@ impl Rule {
 /// Which end of a text stands at its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Anchor {
+    /// The text begins there.
     #[default]
     Start,
+    /// The text is centred there.
     Middle,
+    /// The text ends there.
     End,
 }
 
 /// A word in the panel, at a point of the data.
+///
+/// ```
+/// use adfq_lab::plot::{Anchor, Note};
+///
+/// assert_eq!(Note::new("goal", 2.0, 0.5).anchor(Anchor::End).at, (2.0, 0.5));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// The word.

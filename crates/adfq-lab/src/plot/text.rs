@@ -12,7 +12,7 @@ pub const FAMILY: &str = "Ubuntu, system-ui, sans-serif";
 pub const FONTS: [&[u8]; 2] = [epaint_default_fonts::UBUNTU_LIGHT, epaint_default_fonts::HACK_REGULAR];
 
 /// A browser without Ubuntu takes a font that is up to so much wider.
-const SLACK: f64 = 1.08;
+const SLACK: f64 = 1.15;
 
 /// How wide `text` is at font size `size`, generously.
 pub fn width(text: &str, size: f64) -> f64 {

@@ -151,7 +151,8 @@ fn log_labels(parts: &[(i128, i32)]) -> Vec<Tick> {
     parts.iter().map(|&(m, e)| Tick { value: decimal(m, e), label: label(m, e) }).collect()
 }
 
-fn power_of_ten(exponent: i32) -> String {
+/// 10ⁿ, with the exponent in raised digits.
+pub(crate) fn power_of_ten(exponent: i32) -> String {
     let raised = |c: char| match c {
         '-' => '⁻',
         digit => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize).unwrap_or(digit),
