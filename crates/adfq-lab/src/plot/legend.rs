@@ -72,7 +72,7 @@ pub fn column<'a>(entries: Vec<Entry<'a>>, place: Rect) -> (Vec<Placed<'a>>, f64
     (placed.collect(), end)
 }
 
-/// What [`column`] needs beside the panels.
+/// What [`column()`] needs beside the panels.
 pub fn column_width(entries: &[Entry]) -> f64 {
     entries.iter().map(|entry| entry.width() + BETWEEN).fold(0.0, f64::max)
 }

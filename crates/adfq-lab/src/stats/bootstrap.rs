@@ -67,7 +67,7 @@ impl Bootstrap {
         }))
     }
 
-    /// The mean of a[i] − b[i] and its interval, where trial i of `a` and trial i of `b` share their circumstances.
+    /// The mean of `a[i] − b[i]` and its interval, where trial i of `a` and of `b` share their circumstances.
     ///
     /// ```
     /// use adfq::random::stream;
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(interval(0.3), Interval { low: 0.5, high: 0.5 });
     }
 
-    /// The nominal 95 % is met by normal samples of size 30 within what 400 repetitions can show.
+    /// The nominal 95 % is met by samples of size 30 within what 400 repetitions can show.
     #[test]
     fn paired_intervals_cover_the_truth() {
         let mut rng = stream(2, "coverage");
