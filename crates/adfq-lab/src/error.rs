@@ -1,0 +1,178 @@
+//! What can go wrong in this crate, each with the value that is to blame and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The errors of the crate `adfq-lab`.
+///
+/// ```
+/// use adfq_lab::{Error, stats::Bootstrap};
+///
+/// let error = Bootstrap::new(0, 0.95).unwrap_err();
+/// assert_eq!(error.to_string(), "the number of bootstrap resamples must be at least 1, but it is 0");
+/// assert!(matches!(error, Error::Resamples(0)));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A folder could not be made.
+    #[error("cannot create the folder {}: {source}; choose a folder whose parent exists and is writable", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why the system refused.
+        source: io::Error,
+    },
+    /// The system does not let us write or read a file.
+    #[error("permission denied for {}; make the folder writable or choose another one", path.display())]
+    Denied {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The disk (or the user's quota) is full.
+    #[error("the disk is full: {} needs {needed} bytes; free some space and run the same command again, \
+             finished files are kept", path.display())]
+    DiskFull {
+        /// The file that was being written.
+        path: PathBuf,
+        /// The size of the whole file.
+        needed: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Any other failure of the file system.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was being done: "read", "write", ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A path that cannot name a file, such as `..` or an empty one.
+    #[error("{} does not name a file; give a path that ends in a file name", .0.display())]
+    NotAFile(PathBuf),
+    /// A value could not be turned into JSON, or its JSON could not be turned back.
+    #[error("{what} cannot be stored as JSON: {source}")]
+    Json {
+        /// What was to be stored.
+        what: String,
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// A bare NaN or infinity, for which JSON has no notation.
+    #[error(
+        "{what} contains the number {value}, which JSON cannot hold; \
+             mark the field with #[serde(with = \"adfq_lab::float\")]"
+    )]
+    NotFinite {
+        /// What was to be stored.
+        what: String,
+        /// NaN, inf or -inf.
+        value: f64,
+    },
+    /// The limits of an axis do not span a range on its scale.
+    #[error(
+        "the limits of the axis \"{axis}\" are {low} and {high}; they must be finite and increasing, \
+             and positive on a logarithmic axis"
+    )]
+    Limits {
+        /// The label of the axis.
+        axis: String,
+        /// The lower limit.
+        low: f64,
+        /// The upper limit.
+        high: f64,
+    },
+    /// A character that neither embedded font can draw.
+    #[error("the embedded fonts have no glyph for '{glyph}' (in \"{text}\"); write it with other characters")]
+    Glyph {
+        /// The character.
+        glyph: char,
+        /// The text in which it stands.
+        text: String,
+    },
+    /// The SVG could not be made into pixels.
+    #[error("cannot draw the figure as PNG: {0}")]
+    Png(String),
+    /// A row whose length is not the number of columns.
+    #[error("a row of the table has {found} cells, but there are {expected} columns")]
+    Row {
+        /// The number of columns.
+        expected: usize,
+        /// The number of cells in the row.
+        found: usize,
+    },
+    /// A statistic of nothing.
+    #[error("{0} needs at least one value, but the sample is empty")]
+    EmptySample(&'static str),
+    /// A sample with a value that is NaN or infinite.
+    #[error(
+        "value {index} of the sample is {value}; leave diverged trials out or replace them before the statistics"
+    )]
+    Sample {
+        /// Where it stands.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Two samples that should be paired but are not of the same length.
+    #[error("paired samples must have the same length, but they have {0} and {1} values")]
+    Unpaired(usize, usize),
+    /// A bootstrap without resamples.
+    #[error("the number of bootstrap resamples must be at least 1, but it is {0}")]
+    Resamples(usize),
+    /// A confidence level outside (0, 1).
+    #[error("the confidence level must lie between 0 and 1 (say 0.95), but it is {0}")]
+    Level(f64),
+    /// The learning itself failed.
+    #[error(transparent)]
+    Learning(#[from] adfq::Error),
+}
+
+/// A result whose error is the crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Names the path, and the remedy where one is known, for what the file system said.
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Denied { path, source }
+            }
+            _ => Self::Io { action, path, source },
+        }
+    }
+
+    /// As [`Error::io`], for a file of `needed` bytes that is being written.
+    pub(crate) fn write(path: &Path, needed: usize, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::DiskFull { path: path.to_owned(), needed: needed as u64, source }
+            }
+            _ => Self::io("write", path, source),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_path_and_the_remedy() {
+        let denied = Error::io("read", Path::new("out/a.json"), io::ErrorKind::PermissionDenied.into());
+        assert_eq!(
+            denied.to_string(),
+            "permission denied for out/a.json; make the folder writable or choose another one"
+        );
+        let full = Error::write(Path::new("out/a.json"), 4096, io::ErrorKind::StorageFull.into());
+        assert!(full.to_string().contains("out/a.json needs 4096 bytes; free some space"), "{full}");
+        let other = Error::write(Path::new("out/a.json"), 1, io::ErrorKind::IsADirectory.into());
+        assert!(other.to_string().starts_with("cannot write out/a.json: "), "{other}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Tables as data: named columns and rows of cells, written as CSV.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// One cell of a [`Table`].
+///
+/// ```
+/// use adfq_lab::table::Cell;
+///
+/// assert_eq!(Cell::from(0.1), Cell::Number(0.1));
+/// assert_eq!(Cell::from("ADFQ"), Cell::Text("ADFQ".to_owned()));
+/// assert_eq!(Cell::from(3_usize), Cell::Count(3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// Nothing was measured.
+    Empty,
+    /// A whole number.
+    Count(u64),
+    /// A measured number.
+    Number(#[serde(with = "crate::float")] f64),
+    /// A name.
+    Text(String),
+}
+
+impl From<f64> for Cell {
+    fn from(x: f64) -> Self {
+        Self::Number(x)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(n: usize) -> Self {
+        Self::Count(n as u64)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or(Self::Empty, T::into)
+    }
+}
+
+/// A table whose rows all have one cell per column.
+///
+/// ```
+/// use adfq_lab::table::Table;
+///
+/// let mut table = Table::new(["agent", "trial", "rmse"]);
+/// table.push(["ADFQ".into(), 0_usize.into(), 0.1.into()])?;
+/// table.push(["Q, ε-greedy".into(), 0_usize.into(), 1e-300.into()])?;
+/// assert_eq!(table.csv(), "agent,trial,rmse\nADFQ,0,0.1\n\"Q, ε-greedy\",0,1e-300\n");
+/// assert!(table.push([1.5.into()]).is_err());
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A table as read from a file, whose rows may have any length.
+#[derive(Deserialize)]
+struct Unchecked {
+    columns: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl TryFrom<Unchecked> for Table {
+    type Error = Error;
+    fn try_from(unchecked: Unchecked) -> Result<Self> {
+        let mut table = Self::new(unchecked.columns);
+        unchecked.rows.into_iter().try_for_each(|row| table.push(row))?;
+        Ok(table)
+    }
+}
+
+impl Table {
+    /// A table with these columns and no rows yet.
+    pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self { columns: columns.into_iter().map(S::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row, which must have one cell per column.
+    pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) -> Result<()> {
+        let row: Vec<Cell> = row.into_iter().collect();
+        if row.len() != self.columns.len() {
+            return Err(Error::Row { expected: self.columns.len(), found: row.len() });
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The rows, from top to bottom.
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+
+    /// The table as CSV (RFC 4180 quoting, lines end in `\n`). Numbers are written with the fewest digits that read
+    /// back to the same bits; NaN, inf and -inf by these names.
+    pub fn csv(&self) -> String {
+        let mut csv = String::new();
+        push_line(&mut csv, self.columns.iter().map(|name| quoted(name)));
+        for row in &self.rows {
+            push_line(&mut csv, row.iter().map(Cell::csv));
+        }
+        csv
+    }
+}
+
+impl Cell {
+    fn csv(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Count(n) => n.to_string(),
+            // `{:?}` is the shortest notation that round-trips, with an exponent where `{}` would print zeros.
+            Self::Number(x) => format!("{x:?}"),
+            Self::Text(text) => quoted(text),
+        }
+    }
+}
+
+fn push_line(csv: &mut String, fields: impl Iterator<Item = String>) {
+    for (i, field) in fields.enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        // Writing to a String cannot fail.
+        let _ = write!(csv, "{comma}{field}");
+    }
+    csv.push('\n');
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_is_quoted_where_it_must_be() {
+        let mut table = Table::new(["a \"b\"", "c"]);
+        table.push(["x\ny".into(), Cell::Empty]).unwrap();
+        table.push([f64::NAN.into(), f64::NEG_INFINITY.into()]).unwrap();
+        assert_eq!(table.csv(), "\"a \"\"b\"\"\",c\n\"x\ny\",\nNaN,-inf\n");
+    }
+
+    #[test]
+    fn tables_round_trip_through_json() {
+        let mut table = Table::new(["n", "x", "y"]);
+        table.push([2_usize.into(), 0.3.into(), None::<f64>.into()]).unwrap();
+        table.push([3_usize.into(), f64::INFINITY.into(), "z".into()]).unwrap();
+        let json = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
+        let ragged =
+            serde_json::from_str::<Table>(r#"{"columns":["a","b"],"rows":[["empty"]]}"#).unwrap_err();
+        assert!(ragged.to_string().contains("1 cells, but there are 2 columns"), "{ragged}");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back_to_the_same_bits(x in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO) {
+            prop_assert_eq!(Cell::from(x).csv().parse::<f64>().unwrap().to_bits(), x.to_bits());
+        }
+    }
+}
