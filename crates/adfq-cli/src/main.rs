@@ -1,2 +1,32 @@
-//! The program `adfq`: reads arguments, calls the libraries, prints. No logic of its own.
-fn main() {}
+//! The program `adfq`: reads arguments, calls the libraries, prints. No logic of its own; each verb has a file.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+mod update;
+
+/// Bayesian Q-learning that knows what it does not know (ADFQ)
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Update(update::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Update(args) => update::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -32,7 +32,9 @@ fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize
         let problems = beliefs(actions);
         let transitions: Vec<_> = problems
             .iter()
-            .map(|beliefs| Transition::new(beliefs[0], 0.5, 0.95, Next::Beliefs(&beliefs[1..])).expect("valid"))
+            .map(|beliefs| {
+                Transition::new(beliefs[0], 0.5, 0.95, Next::Beliefs(&beliefs[1..])).expect("valid")
+            })
             .collect();
         group.throughput(Throughput::Elements(PROBLEMS as u64));
         group.bench_function(BenchmarkId::from_parameter(actions), |b| {
@@ -48,7 +50,13 @@ fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize
 
 fn updates(c: &mut Criterion) {
     bench(c, "analytic", Rule::Analytic, Noise::None, &[2, 4, 10, 18, 64, 256, 1024]);
-    bench(c, "analytic, approximate noise", Rule::Analytic, Noise::Approximate(0.01), &[2, 4, 10, 18, 64, 256, 1024]);
+    bench(
+        c,
+        "analytic, approximate noise",
+        Rule::Analytic,
+        Noise::Approximate(0.01),
+        &[2, 4, 10, 18, 64, 256, 1024],
+    );
     bench(c, "exact", Rule::Exact, Noise::None, &[2, 4, 10, 18, 64]);
 }
 

@@ -16,9 +16,11 @@ fn main() {
         Belief::new(mean, var).expect("a valid belief")
     };
     let p: Vec<Vec<Belief>> = (0..256).map(|_| (0..=n).map(|_| belief()).collect()).collect();
-    let t: Vec<_> = p.iter().map(|b| Transition::new(b[0], 0.5, 0.95, Next::Beliefs(&b[1..])).unwrap()).collect();
+    let t: Vec<_> =
+        p.iter().map(|b| Transition::new(b[0], 0.5, 0.95, Next::Beliefs(&b[1..])).unwrap()).collect();
     let u = Update::new(rule);
-    let mut ws = Workspace::default(); let mut best = f64::INFINITY;
+    let mut ws = Workspace::default();
+    let mut best = f64::INFINITY;
     for _ in 0..20 {
         let s = std::time::Instant::now();
         for _ in 0..reps {

@@ -53,7 +53,9 @@ pub enum Error {
         noise: NoiseKind,
     },
     /// The inputs are so extreme that the posterior does not fit into double precision.
-    #[error("the posterior (mean {mean}, variance {var}) does not fit into double precision: rescale the rewards")]
+    #[error(
+        "the posterior (mean {mean}, variance {var}) does not fit into double precision: rescale the rewards"
+    )]
     NotRepresentable {
         /// The mean that came out.
         mean: f64,
@@ -72,7 +74,9 @@ pub enum Error {
         reach: f64,
     },
     /// Two columns of a batch disagree in length.
-    #[error("the batch has {expected} elements, so `{column}` must hold {needed} values, but it holds {found}")]
+    #[error(
+        "the batch has {expected} elements, so `{column}` must hold {needed} values, but it holds {found}"
+    )]
     BatchShape {
         /// The column to blame.
         column: &'static str,

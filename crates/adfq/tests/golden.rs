@@ -35,8 +35,12 @@ fn check(compressed: &'static [u8], rule: Rule, noise: fn(f64) -> Noise, class: 
     let mut failures = Vec::new();
     let mut count = 0;
     for (line, case) in cases(compressed).enumerate() {
-        let next: Vec<Belief> =
-            case.mu_next.iter().zip(&case.var_next).map(|(&mean, &var)| Belief::new(mean, var).unwrap()).collect();
+        let next: Vec<Belief> = case
+            .mu_next
+            .iter()
+            .zip(&case.var_next)
+            .map(|(&mean, &var)| Belief::new(mean, var).unwrap())
+            .collect();
         let prior = Belief::new(case.mu_sa, case.var_sa).unwrap();
         let transition = Transition::new(prior, case.r, case.gamma, Next::Beliefs(&next)).unwrap();
         let posterior = update.apply(&transition, noise(case.var_w)).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! How an agent chooses what to do lives in [`policy`](crate::policy); what it acts in, in [`mdp`](crate::mdp).
 
+mod adfq;
 mod bayesian_q;
 mod ktd_q;
 mod prior;
@@ -11,6 +12,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod toy;
 
+pub use adfq::{Adfq, AdfqSettings, NoiseModel};
 pub use bayesian_q::{BayesianQ, NormalGamma, Updating};
 pub use ktd_q::{KtdQ, KtdSettings};
 pub use prior::Prior;

@@ -98,7 +98,11 @@ impl Block {
         let distance = other.mean - self.mean;
         let share = other.precision * var;
         let mean = self.mean + distance * share;
-        Joint { block: Block { precision, mean }, var, spread: distance * distance * (self.precision * share) }
+        Joint {
+            block: Block { precision, mean },
+            var,
+            spread: distance * distance * (self.precision * share),
+        }
     }
 }
 
@@ -208,10 +212,13 @@ impl Scratch {
             let own = Block { precision: targets[j].pdf_precision(w), mean: y };
             // L_b - L° = ½ (y-m)² P² (p-q) / ((P+p)(P+q)) with p - q = p q w.
             let pull = (y - others.mean) * others.precision;
-            let height = 0.5 * (pull / (others.precision + p)) * (pull / (others.precision + own.precision))
+            let height = 0.5
+                * (pull / (others.precision + p))
+                * (pull / (others.precision + own.precision))
                 * (p * own.precision * w);
             self.peaks[j] = self.finish(targets, above, targets.len(), others.and(own), height);
-            after = Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j])).block));
+            after =
+                Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j])).block));
         }
     }
 
@@ -224,7 +231,12 @@ impl Scratch {
         let active = self.count_active(targets, above, end, base.block);
         let (more, squares) = self.beyond[active];
         let joint = base.block.and(more);
-        Peak { x: joint.block.mean, var: joint.var, height: height - 0.5 * (squares + joint.spread), weight: 0.0 }
+        Peak {
+            x: joint.block.mean,
+            var: joint.var,
+            height: height - 0.5 * (squares + joint.spread),
+            weight: 0.0,
+        }
     }
 
     /// How many of the targets K° to `end` are active: those above the mean of everything before them.

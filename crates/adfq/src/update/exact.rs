@@ -6,7 +6,9 @@
 
 use super::noise::Reduction;
 use super::problem::{Shape, Target};
-use super::{Component, Components, Moments, Noise, Problem, Quadrature, RuleKind, Transition, Workspace, analytic};
+use super::{
+    Component, Components, Moments, Noise, Problem, Quadrature, RuleKind, Transition, Workspace, analytic,
+};
 use crate::normal::{Truncation, cdf, mills, pdf};
 use crate::{Belief, Error, Result};
 use libm::exp;
@@ -47,7 +49,11 @@ pub fn components(transition: &Transition, noise: Noise) -> Result<Components> {
 }
 
 /// The terms of a quadrature as components, in the order of the actions.
-pub(crate) fn term_components(problem: &Problem, quadrature: &mut Quadrature, reduction: Reduction) -> Components {
+pub(crate) fn term_components(
+    problem: &Problem,
+    quadrature: &mut Quadrature,
+    reduction: Reduction,
+) -> Components {
     let origin = problem.prior.mean() + quadrature.posterior.reference();
     let mut components = vec![Component { mean: 0.0, var: 0.0, weight: 0.0 }; problem.targets.len()];
     for (target, (weight, mean, var)) in problem.targets.iter().zip(quadrature.term_moments()) {
@@ -147,5 +153,8 @@ fn two_actions(prior: Belief, first: &Target, second: &Target) -> Moments {
     };
     let (w_a, w_b) = (1.0 / (1.0 + 1.0 / odds), 1.0 / (1.0 + odds));
     let gap = a.mean - b.mean;
-    Moments { mean: prior.mean() + (b.mean + w_a * gap), var: w_a * a.var + w_b * b.var + w_a * w_b * gap * gap }
+    Moments {
+        mean: prior.mean() + (b.mean + w_a * gap),
+        var: w_a * a.var + w_b * b.var + w_a * w_b * gap * gap,
+    }
 }

@@ -341,8 +341,11 @@ impl Quadrature {
         let side = d.signum();
         for _ in 0..100 {
             let edge = self.edge(d, record);
-            let (outward, inward) =
-                if side < 0.0 { (edge.next_left, edge.next_right) } else { (edge.next_right, edge.next_left) };
+            let (outward, inward) = if side < 0.0 {
+                (edge.next_left, edge.next_right)
+            } else {
+                (edge.next_right, edge.next_left)
+            };
             if edge.matters || outward.is_finite() {
                 d *= 2.0;
             } else if inward > 2.0 * edge.local_width && inward.is_finite() {
@@ -393,8 +396,14 @@ impl Quadrature {
         record.note(d, ln_density, local_width);
         let depth = record.threshold(d, 0.0, local_width, ln_rough(local_width)) + NEGLIGIBLE - ln_density;
         let panel = panel_width(local_width, point.slope - fall / point.shares, depth);
-        let mut edge =
-            Edge { local_width, panel, matters: false, widest: local_width, next_left: f64::INFINITY, next_right: f64::INFINITY };
+        let mut edge = Edge {
+            local_width,
+            panel,
+            matters: false,
+            widest: local_width,
+            next_left: f64::INFINITY,
+            next_right: f64::INFINITY,
+        };
         for (term, at) in self.posterior.terms.iter().zip(&self.detail) {
             // A term lies below its tangent by at least ½ curvature · distance², with the curvature that it has here, to
             // the left, and with its least one, to the right. So its peak lies within `reach` and this much higher:
