@@ -9,6 +9,7 @@ pub mod cache;
 mod error;
 pub mod files;
 pub mod float;
+pub mod lines;
 pub mod plot;
 pub mod report;
 pub mod stats;

@@ -47,7 +47,7 @@ const MILLS_ODD: [f64; 12] = [
 /// The Mills ratio m(u) = Φ(-u)/φ(u) for u ≥ 0.
 #[inline(always)]
 pub(crate) fn mills(u: f64) -> f64 {
-    debug_assert!(u >= 0.0);
+    debug_assert!(u >= 0.0 || u.is_nan());
     // Two independent Horner chains in t², so that the processor can run them side by side. For u beyond 1e16
     // the subtraction below is exact and t = 1, where the polynomial is 1 and m(u) = 1/(1+u).
     let t = (u - 4.0) / (u + 4.0);

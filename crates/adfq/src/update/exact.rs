@@ -82,26 +82,36 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> 
     Ok(reduction.narrow(of_t))
 }
 
-/// Points the quadrature at this problem, seen from the highest peak of its analytic update, and returns that.
+/// A component of the analytic update this far below the highest (in natural logarithms), and further for every
+/// action, whose Φ may differ from Lemma 1's by so much, has no part in the exact posterior either.
+const IRRELEVANT: (f64, f64) = (1000.0, 50.0);
+
+/// Points the quadrature at this problem, seen from the highest peak of its analytic update; returns that update.
 pub(crate) fn set_posterior(
     problem: &Problem,
     rho_0: f64,
     scratch: &mut analytic::Scratch,
     quadrature: &mut Quadrature,
-) -> f64 {
-    analytic::solve_maximum(problem, rho_0, 0.0, scratch);
-    let reference = scratch.heaviest_peak();
-    quadrature.posterior.set(&problem.targets, rho_0, reference);
-    reference
+) -> Moments {
+    let approximation = analytic::solve_maximum(problem, rho_0, 0.0, scratch);
+    let highest = scratch.peaks.iter().fold(f64::NEG_INFINITY, |highest, peak| peak.height.max(highest));
+    let least = highest - IRRELEVANT.0 - IRRELEVANT.1 * problem.targets.len() as f64;
+    let relevant = |b: usize| scratch.peaks[b].height >= least;
+    quadrature.posterior.set(&problem.targets, relevant, rho_0, scratch.heaviest_peak());
+    approximation
 }
 
-/// Any number of actions, by quadrature.
-fn integrate(workspace: &mut Workspace, rho_0: f64) -> Moments {
+/// Any number of actions, by quadrature. Where the inputs are beyond double precision (means of 1e12 beside standard
+/// deviations of 1e-12) the peaks are so far apart that one is all there is, and the analytic update has it.
+pub(crate) fn integrate(workspace: &mut Workspace, rho_0: f64) -> Moments {
     let Workspace { problem, analytic, quadrature } = workspace;
-    let reference = set_posterior(problem, rho_0, analytic, quadrature);
+    let approximation = set_posterior(problem, rho_0, analytic, quadrature);
     quadrature.integrate();
-    let (mean, var) = quadrature.moments();
-    Moments { mean: problem.prior.mean() + (reference + mean), var }
+    let origin = problem.prior.mean();
+    let reference = quadrature.posterior.reference();
+    quadrature
+        .moments()
+        .map_or(approximation, |(mean, var)| Moments { mean: origin + (reference + mean), var })
 }
 
 /// One of the two terms of the posterior for |A| = 2: a Gaussian N(μ̄, σ̄²), the prior times b's own target, under

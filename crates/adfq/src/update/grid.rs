@@ -98,14 +98,15 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise, grid: &Grid) -> Res
     }
     let reduction = Reduction::new(problem.prior, w);
     let widened = reduction.widened()?;
-    let reference = set_posterior(problem, 1.0 / widened.var(), analytic, quadrature);
+    set_posterior(problem, 1.0 / widened.var(), analytic, quadrature);
+    let reference = quadrature.posterior.reference();
     let far = grid.reach * widened.sd();
     let (lo, hi) = problem.targets.iter().fold((-far, far), |(lo, hi), target| {
         let far = grid.reach * target.t.sqrt();
         (lo.min(target.y - far), hi.max(target.y + far))
     });
     quadrature.spread_evenly(lo - reference, hi - reference, grid.samples);
-    let (mean, var) = quadrature.moments();
+    let (mean, var) = quadrature.raw_moments();
     let of_t = Moments { mean: problem.prior.mean() + (reference + mean), var };
     let Moments { mean, var } = reduction.narrow(of_t);
     Ok(Moments { mean, var: var.max(f64::MIN_POSITIVE) })

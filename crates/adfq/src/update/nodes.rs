@@ -4,7 +4,7 @@
 //! node by node over all terms: along the nodes z_b only grows, so each term has one stretch with z < 0 and one with
 //! z ≥ 0, neither has a branch inside, and both vectorise.
 
-use super::posterior::{Posterior, Term};
+use super::posterior::{Posterior, SMALL_PRODUCT, Term};
 use crate::exponential::exp_nonpositive;
 use crate::normal::{INV_SQRT_2PI, mills};
 use libm::log;
@@ -98,11 +98,9 @@ impl Nodes {
     #[inline(always)]
     fn add_below(&mut self, term: &Term, range: std::ops::Range<usize>) {
         let d = &self.d[range.clone()];
-        let squares = &mut self.squares[range.clone()];
-        if term.z < 0.0 {
-            squares.iter_mut().zip(d).for_each(|(sum, &d)| *sum += d * term.inv_sd * (term.z_at(d) + term.z));
-        } else {
-            squares.iter_mut().zip(d).for_each(|(sum, &d)| *sum += term.z_at(d) * term.z_at(d));
+        if !term.folded {
+            let squares = self.squares[range.clone()].iter_mut();
+            squares.zip(d).for_each(|(sum, &d)| *sum += term.z_at(d) * term.z_at(d));
         }
         let columns = self.product[range.clone()].iter_mut().zip(&mut self.shares[range]);
         for ((product, shares), &d) in columns.zip(d) {
@@ -115,8 +113,9 @@ impl Nodes {
     /// A term where z ≥ 0: Φ(z) = 1 - φ(z) m(z), and φ is measured from the lead's.
     #[inline(always)]
     fn add_above(&mut self, term: &Term, range: std::ops::Range<usize>) {
-        if term.z < 0.0 {
-            self.squares[range.clone()].iter_mut().for_each(|sum| *sum -= term.z * term.z);
+        if term.folded {
+            let squares = self.squares[range.clone()].iter_mut();
+            squares.zip(&self.d[range.clone()]).for_each(|(sum, &d)| *sum -= term.z_at(d) * term.z_at(d));
         }
         let leads = self.lead[range.clone()].iter().zip(&self.lead_density[range.clone()]);
         let columns = self.product[range.clone()].iter_mut().zip(&mut self.shares[range.clone()]);
@@ -131,7 +130,7 @@ impl Nodes {
 
     fn rescale(&mut self) {
         for (product, exponent) in self.product.iter_mut().zip(&mut self.exponent) {
-            if *product < 1e-100 {
+            if *product < SMALL_PRODUCT {
                 *exponent += log(*product);
                 *product = 1.0;
             }
