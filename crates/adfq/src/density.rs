@@ -62,7 +62,10 @@ impl PosteriorDensity {
                 let quadrature = Box::new(workspace.quadrature);
                 let origin = transition.prior().mean() + quadrature.posterior.reference();
                 let ln_integral = quadrature.ln_integral();
-                Form::Maximum { quadrature, origin, ln_integral }
+                match quadrature.moments() {
+                    Some(_) => Form::Maximum { quadrature, origin, ln_integral },
+                    None => Form::Gaussian,
+                }
             }
         };
         Ok(Self { form, mean, var })

@@ -13,23 +13,34 @@ const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Below this the result would not be a normal number.
 const LEAST: f64 = -708.0;
 
-/// 1/n! for n = 13 down to 0: on |r| ≤ ½ ln 2 the series leaves 4e-18.
+/// 1/n! for n = 0 to 13: on |r| ≤ ½ ln 2 the series leaves 4e-18.
 const INVERSE_FACTORIALS: [f64; 14] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
+    1.0,
+    1.0,
     0.5,
-    1.0,
-    1.0,
+    1.0 / 6.0,
+    1.0 / 24.0,
+    1.0 / 120.0,
+    1.0 / 720.0,
+    1.0 / 5_040.0,
+    1.0 / 40_320.0,
+    1.0 / 362_880.0,
+    1.0 / 3_628_800.0,
+    1.0 / 39_916_800.0,
+    1.0 / 479_001_600.0,
+    1.0 / 6_227_020_800.0,
 ];
+
+/// The series by Estrin's scheme: a tree instead of Horner's chain, a third of its latency.
+#[inline(always)]
+fn series(r: f64) -> f64 {
+    let c = &INVERSE_FACTORIALS;
+    let (r2, pair) = (r * r, |i: usize| c[i] + c[i + 1] * r);
+    let r4 = r2 * r2;
+    let low = (pair(0) + pair(2) * r2) + (pair(4) + pair(6) * r2) * r4;
+    let high = (pair(8) + pair(10) * r2) + pair(12) * r4;
+    low + high * (r4 * r4)
+}
 
 /// e^x for x ≤ 0, within 2 units in the last place; 0 below -708 and for -∞.
 #[inline(always)]
@@ -39,9 +50,8 @@ pub(crate) fn exp_nonpositive(x: f64) -> f64 {
     let rounded = clamped * LOG2_E + ROUND;
     let k = rounded - ROUND;
     let r = (clamped - k * LN_2_HIGH) - k * LN_2_LOW;
-    let series = INVERSE_FACTORIALS.iter().fold(0.0, |sum, coefficient| sum * r + coefficient);
     let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
-    if x < LEAST { 0.0 } else { series * power }
+    if x < LEAST { 0.0 } else { series(r) * power }
 }
 
 /// ln x of a positive x within 0.031, read off its bits: enough to decide what is negligible, at a fifth of the cost.

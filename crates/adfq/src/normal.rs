@@ -13,51 +13,34 @@ pub(crate) const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 /// ln √(2π).
 pub(crate) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 
-/// Coefficients of (1+u) m(u) in powers of t = (u-4)/(u+4): a Chebyshev interpolant of degree 23 computed with
-/// 50 digits; its error is 4e-16 over the whole half-line. Even powers first, then odd, lowest first.
-const MILLS_EVEN: [f64; 12] = [
-    1.1832619145678034,
-    0.03509188023476339,
-    -0.08070800967978549,
-    -0.01253910360671188,
-    0.001741848641757937,
-    -0.00022021482490664187,
-    3.4156106940806135e-05,
-    -6.546928120500802e-06,
-    1.3805876779523012e-06,
-    -2.7628944223830873e-07,
-    4.372207364651429e-08,
-    -3.874300207686973e-09,
-];
-const MILLS_ODD: [f64; 12] = [
-    -0.2423996705218081,
-    0.07169048120143744,
-    0.04495912907706981,
-    -0.0007159509052838121,
-    -0.00023670175882712258,
-    5.3266970938315365e-05,
-    -8.606187876096938e-06,
-    1.0194890870987357e-06,
-    -3.101083609757584e-09,
-    -4.494916382038613e-08,
-    1.3723059452459651e-08,
-    -1.6952996818880583e-09,
+/// Coefficients of (1+u) m(u) in powers of t = (u-4)/(u+4), lowest first, four to a row: a Chebyshev interpolant of
+/// degree 23 computed with 50 digits; its error is 4e-16 over the whole half-line.
+const MILLS: [[f64; 4]; 6] = [
+    [1.1832619145678034, -0.2423996705218081, 0.03509188023476339, 0.07169048120143744],
+    [-0.08070800967978549, 0.04495912907706981, -0.01253910360671188, -0.0007159509052838121],
+    [0.001741848641757937, -0.00023670175882712258, -0.00022021482490664187, 5.3266970938315365e-05],
+    [3.4156106940806135e-05, -8.606187876096938e-06, -6.546928120500802e-06, 1.0194890870987357e-06],
+    [1.3805876779523012e-06, -3.101083609757584e-09, -2.7628944223830873e-07, -4.494916382038613e-08],
+    [4.372207364651429e-08, 1.3723059452459651e-08, -3.874300207686973e-09, -1.6952996818880583e-09],
 ];
 
 /// The Mills ratio m(u) = Φ(-u)/φ(u) for u ≥ 0.
 #[inline(always)]
 pub(crate) fn mills(u: f64) -> f64 {
     debug_assert!(u >= 0.0 || u.is_nan());
-    // Two independent Horner chains in t², so that the processor can run them side by side. For u beyond 1e16
+    // Four independent Horner chains in t⁴, so that the processor can run them side by side. For u beyond 1e16
     // the subtraction below is exact and t = 1, where the polynomial is 1 and m(u) = 1/(1+u).
     let t = (u - 4.0) / (u + 4.0);
     let t2 = t * t;
-    let (mut even, mut odd) = (0.0, 0.0);
-    for (e, o) in MILLS_EVEN.iter().zip(&MILLS_ODD).rev() {
-        even = even * t2 + e;
-        odd = odd * t2 + o;
+    let t4 = t2 * t2;
+    let mut chains = MILLS[5];
+    for row in MILLS[..5].iter().rev() {
+        for (chain, coefficient) in chains.iter_mut().zip(row) {
+            *chain = *chain * t4 + coefficient;
+        }
     }
-    (even + t * odd) / (1.0 + u)
+    let [a, b, c, d] = chains;
+    ((a + b * t) + (c + d * t) * t2) / (1.0 + u)
 }
 
 /// The density φ(z).
@@ -126,7 +109,7 @@ mod tests {
     use super::*;
 
     /// (u, m(u)) from 50-digit arithmetic.
-    const MILLS: [(f64, f64); 7] = [
+    const REFERENCE: [(f64, f64); 7] = [
         (0.0, 1.2533141373155003),
         (0.5, 0.8763644564536924),
         (1.0, 0.6556795424187985),
@@ -138,7 +121,7 @@ mod tests {
 
     #[test]
     fn mills_ratio_matches_reference() {
-        for (u, reference) in MILLS {
+        for (u, reference) in REFERENCE {
             assert!((mills(u) / reference - 1.0).abs() < 1e-15, "m({u}) = {} but {reference}", mills(u));
         }
         assert!((mills(1e30) * 1e30 - 1.0).abs() < 1e-15);

@@ -45,6 +45,9 @@ pub fn components(transition: &Transition, noise: Noise) -> Result<Components> {
     }
     let reduction = Reduction::new(transition.prior(), noise.var());
     integrate(&mut workspace, 1.0 / reduction.widened()?.var());
+    if workspace.quadrature.moments().is_none() {
+        return analytic::components(transition, noise);
+    }
     Ok(term_components(&workspace.problem, &mut workspace.quadrature, reduction))
 }
 

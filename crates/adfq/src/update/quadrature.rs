@@ -139,9 +139,6 @@ impl Quadrature {
     /// For each term: its mass, mean (as distance from the reference point) and variance.
     pub fn term_moments(&mut self) -> Vec<(f64, f64, f64)> {
         let count = self.nodes.d.len();
-        if count == 0 {
-            return vec![(0.0, 0.0, 0.0); self.detail.len()];
-        }
         let mut weights = vec![0.0; self.detail.len() * count];
         for (i, (&d, &weight)) in self.nodes.d.iter().zip(&self.nodes.weight).enumerate() {
             self.posterior.shares(d, &mut self.detail);
