@@ -3,6 +3,8 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod learn;
+mod solve;
 mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
@@ -15,11 +17,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Solve(solve::Args),
+    Learn(learn::Args),
     Update(update::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Solve(args) => solve::run(&args),
+        Command::Learn(args) => learn::run(&args),
         Command::Update(args) => update::run(&args),
     };
     match outcome {

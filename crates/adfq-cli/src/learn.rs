@@ -1,0 +1,186 @@
+//! `adfq learn`: one agent learns one MDP.
+
+use adfq::agent::NoiseModel;
+use adfq::mdp::Mdp;
+use adfq::update::{Grid, NoiseKind, Rule};
+use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
+use adfq_lab::{domain, text};
+use anyhow::Result;
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Instant;
+
+/// Train one agent and show what it learned, how sure it is, and how far from the truth
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  adfq learn maze
+  adfq learn loop --agent q-learning --steps 5000
+  adfq learn chain --policy vpi --seed 7
+  adfq learn loop --prior 0.001,100              a neutral start: it may settle for the poorer ring
+  adfq learn deepsea-10 --rule exact --json > deepsea.json
+  adfq solve loop --export loop.csv && adfq learn loop.csv
+
+Agents, and the policies they take:
+  adfq        Gaussian beliefs, closed-form updates      all
+  ktd-q       one joint Gaussian; slow in large domains  all
+  bayesian-q  normal-gamma beliefs                       all
+  q-learning  no beliefs                                 epsilon greedy boltzmann uniform
+
+Priors:
+  auto              mean and scale from the first positive reward of a random walk
+  MEAN,VAR          say 0,100
+  range:MIN,MAX     from the least and greatest reward; a third number is how many an episode can have
+
+The same command prints the same result.")]
+pub struct Args {
+    /// A built-in domain (see `adfq solve --list`), or a file that ends in .csv or .json
+    #[arg(value_name = "DOMAIN|FILE")]
+    domain: String,
+    /// What learns: adfq, q-learning, ktd-q or bayesian-q
+    #[arg(long, default_value_t = AgentKind::Adfq)]
+    agent: AgentKind,
+    /// How it acts: thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: thompson, or epsilon for q-learning]
+    #[arg(long)]
+    policy: Option<PolicyKind>,
+    /// Steps to learn for [default: 10000, and more in large domains]
+    #[arg(long)]
+    steps: Option<u64>,
+    /// The seed from which all chance is drawn
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where beliefs start: auto, MEAN,VAR or range:MIN,MAX
+    #[arg(long, default_value = "auto", allow_hyphen_values = true)]
+    prior: PriorChoice,
+    /// Another discount than the domain's own
+    #[arg(long)]
+    gamma: Option<f64>,
+    #[command(flatten, next_help_heading = "Policies")]
+    acting: Acting,
+    #[command(flatten, next_help_heading = "ADFQ")]
+    adfq: AdfqArgs,
+    /// Show all states, also those that cannot be reached
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object with everything
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct Acting {
+    /// Probability of a random action, for the policy epsilon
+    #[arg(long, value_name = "E")]
+    epsilon: Option<f64>,
+    /// Temperature, on the scale of the values, for the policy boltzmann
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+}
+
+#[derive(clap::Args)]
+struct AdfqArgs {
+    /// The update rule
+    #[arg(long, value_enum)]
+    rule: Option<RuleName>,
+    /// How noise on targets is treated
+    #[arg(long, value_enum)]
+    noise: Option<NoiseName>,
+    /// Variance of that noise
+    #[arg(long, value_name = "W", default_value_t = 1e-3)]
+    var_w: f64,
+    /// Let the noise of a pair decay as 1/(1 + updates of it), as the authors do
+    #[arg(long)]
+    noise_decay: bool,
+    /// Learn from remembered transitions of the pair, as the authors do in stochastic domains
+    #[arg(long)]
+    replay: bool,
+    /// Variance of the target where an episode ends
+    #[arg(long, value_name = "V")]
+    terminal_var: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RuleName {
+    /// The paper's closed form
+    Analytic,
+    /// True moments
+    Exact,
+    /// The paper's evenly spaced samples
+    Grid,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum NoiseName {
+    /// Targets are certain
+    None,
+    /// As in the paper; the analytic rule only
+    Approximate,
+    /// Convolved into the likelihood
+    Exact,
+}
+
+impl Args {
+    fn settings(&self, mdp: &Mdp) -> LearnSettings {
+        let usual = LearnSettings::for_mdp(mdp);
+        let adfq = &self.adfq;
+        LearnSettings {
+            agent: self.agent,
+            policy: self.policy.unwrap_or(self.agent.policies()[0]),
+            steps: self.steps.unwrap_or(usual.steps),
+            seed: self.seed,
+            prior: self.prior,
+            rule: adfq.rule.map_or(usual.rule, RuleName::rule),
+            noise: adfq.noise.map_or(usual.noise, |name| name.model(adfq.var_w, adfq.noise_decay)),
+            terminal_var: adfq.terminal_var.unwrap_or(usual.terminal_var),
+            replay: adfq.replay,
+            epsilon: self.acting.epsilon.unwrap_or(usual.epsilon),
+            temperature: self.acting.temperature,
+        }
+    }
+}
+
+impl RuleName {
+    fn rule(self) -> Rule {
+        match self {
+            Self::Analytic => Rule::Analytic,
+            Self::Exact => Rule::Exact,
+            Self::Grid => Rule::Grid(Grid::default()),
+        }
+    }
+}
+
+impl NoiseName {
+    fn model(self, var_w: f64, decays: bool) -> NoiseModel {
+        let kind = match self {
+            Self::None => return NoiseModel::None,
+            Self::Approximate => NoiseKind::Approximate,
+            Self::Exact => NoiseKind::Exact,
+        };
+        if decays { NoiseModel::Decaying(kind, var_w) } else { NoiseModel::Constant(kind, var_w) }
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut mdp = domain::open(&args.domain)?;
+    if let Some(gamma) = args.gamma {
+        mdp = mdp.with_gamma(gamma)?;
+    }
+    let settings = args.settings(&mdp);
+    let (bar, clock) = (progress_bar(settings.steps), Instant::now());
+    let learned = learn(&mdp, &settings, |done| bar.set_position(done))?;
+    bar.finish_and_clear();
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&learned)?),
+        false => print!("{}", text::learned(&mdp, &learned, args.all)),
+    }
+    // Beside the result, which is the same every time.
+    let speed = settings.steps as f64 / clock.elapsed().as_secs_f64();
+    eprintln!("{:<20}{speed:.3e} steps/s", "speed");
+    Ok(())
+}
+
+/// Drawn on a terminal only, and only once learning takes a while.
+fn progress_bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} steps, {eta} left");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
