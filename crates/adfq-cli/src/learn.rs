@@ -5,7 +5,7 @@ use adfq::mdp::Mdp;
 use adfq::update::{Grid, NoiseKind, Rule};
 use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
 use adfq_lab::{domain, text};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
@@ -28,7 +28,7 @@ Agents, and the policies they take:
   q-learning  no beliefs                                 epsilon greedy boltzmann uniform
 
 Priors:
-  auto              mean and scale from the first positive reward of a random walk
+  auto              mean and spread from the first positive reward of a random walk
   MEAN,VAR          say 0,100
   range:MIN,MAX     from the least and greatest reward; a third number is how many an episode can have
 
@@ -43,8 +43,8 @@ pub struct Args {
     /// How it acts: thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: thompson, or epsilon for q-learning]
     #[arg(long)]
     policy: Option<PolicyKind>,
-    /// Steps to learn for [default: 10000, and more in large domains]
-    #[arg(long)]
+    /// Steps to learn for [default: 300 for each state and action, at least 10000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     steps: Option<u64>,
     /// The seed from which all chance is drawn
     #[arg(long, default_value_t = 0)]
@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, default_value = "auto", allow_hyphen_values = true)]
     prior: PriorChoice,
     /// Another discount than the domain's own
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     gamma: Option<f64>,
     #[command(flatten, next_help_heading = "Policies")]
     acting: Acting,
@@ -69,33 +69,33 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct Acting {
-    /// Probability of a random action, for the policy epsilon
-    #[arg(long, value_name = "E")]
+    /// Probability of a random action, for the policy epsilon [default: 0.1]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// Temperature, on the scale of the values, for the policy boltzmann
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     temperature: Option<f64>,
 }
 
 #[derive(clap::Args)]
 struct AdfqArgs {
-    /// The update rule
+    /// The update rule [default: analytic]
     #[arg(long, value_enum)]
     rule: Option<RuleName>,
-    /// How noise on targets is treated
+    /// How noise on targets is treated [default: none]
     #[arg(long, value_enum)]
     noise: Option<NoiseName>,
-    /// Variance of that noise
-    #[arg(long, value_name = "W", default_value_t = 1e-3)]
-    var_w: f64,
+    /// Variance of that noise [default: 0.001]
+    #[arg(long, value_name = "W", requires = "noise", allow_negative_numbers = true)]
+    var_w: Option<f64>,
     /// Let the noise of a pair decay as 1/(1 + updates of it), as the authors do
-    #[arg(long)]
+    #[arg(long, requires = "noise")]
     noise_decay: bool,
     /// Learn from remembered transitions of the pair, as the authors do in stochastic domains
     #[arg(long)]
     replay: bool,
-    /// Variance of the target where an episode ends
-    #[arg(long, value_name = "V")]
+    /// Variance of the target where an episode ends [default: 0.001]
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
     terminal_var: Option<f64>,
 }
 
@@ -120,6 +120,32 @@ enum NoiseName {
 }
 
 impl Args {
+    /// An option that would do nothing is more likely a mistake.
+    fn check_idle(&self, settings: &LearnSettings) -> Result<()> {
+        let LearnSettings { agent, policy, .. } = settings;
+        let adfq = &self.adfq;
+        let is_adfq = *agent == AgentKind::Adfq;
+        for (name, given, useful, place) in [
+            ("rule", adfq.rule.is_some(), is_adfq, "agent adfq"),
+            ("noise", adfq.noise.is_some(), is_adfq, "agent adfq"),
+            ("replay", adfq.replay, is_adfq, "agent adfq"),
+            ("terminal-var", adfq.terminal_var.is_some(), is_adfq, "agent adfq"),
+            ("epsilon", self.acting.epsilon.is_some(), *policy == PolicyKind::Epsilon, "policy epsilon"),
+            (
+                "temperature",
+                self.acting.temperature.is_some(),
+                *policy == PolicyKind::Boltzmann,
+                "policy boltzmann",
+            ),
+        ] {
+            if given && !useful {
+                let other = if place.starts_with("agent") { agent.name() } else { policy.name() };
+                bail!("--{name} is for the {place}, not for {other}; leave it out");
+            }
+        }
+        Ok(())
+    }
+
     fn settings(&self, mdp: &Mdp) -> LearnSettings {
         let usual = LearnSettings::for_mdp(mdp);
         let adfq = &self.adfq;
@@ -130,7 +156,9 @@ impl Args {
             seed: self.seed,
             prior: self.prior,
             rule: adfq.rule.map_or(usual.rule, RuleName::rule),
-            noise: adfq.noise.map_or(usual.noise, |name| name.model(adfq.var_w, adfq.noise_decay)),
+            noise: adfq
+                .noise
+                .map_or(usual.noise, |name| name.model(adfq.var_w.unwrap_or(1e-3), adfq.noise_decay)),
             terminal_var: adfq.terminal_var.unwrap_or(usual.terminal_var),
             replay: adfq.replay,
             epsilon: self.acting.epsilon.unwrap_or(usual.epsilon),
@@ -166,6 +194,7 @@ pub fn run(args: &Args) -> Result<()> {
         mdp = mdp.with_gamma(gamma)?;
     }
     let settings = args.settings(&mdp);
+    args.check_idle(&settings)?;
     let (bar, clock) = (progress_bar(settings.steps), Instant::now());
     let learned = learn(&mdp, &settings, |done| bar.set_position(done))?;
     bar.finish_and_clear();

@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long)]
     list: bool,
     /// Another discount than the domain's own
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     gamma: Option<f64>,
     /// How to print the solution
     #[arg(long, value_enum, default_value_t = Format::Text)]

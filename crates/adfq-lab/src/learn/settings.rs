@@ -9,13 +9,12 @@ use serde::{Serialize, Serializer};
 /// The settings of [`learn`](super::learn).
 ///
 /// ```
-/// use adfq::agent::NoiseModel;
-/// use adfq_lab::learn::LearnSettings;
+/// use adfq_lab::learn::{LearnSettings, PolicyKind};
 ///
-/// let maze = LearnSettings::for_mdp(&adfq::mdp::named("maze")?);
-/// assert_eq!((maze.noise, maze.steps), (NoiseModel::None, 31_680));
-/// // Where chance plays a part, targets are noisy.
-/// assert_ne!(LearnSettings::for_mdp(&adfq::mdp::named("chain")?).noise, NoiseModel::None);
+/// let usual = LearnSettings::for_mdp(&adfq::mdp::named("maze")?);
+/// assert_eq!((usual.policy, usual.steps), (PolicyKind::Thompson, 316_800));
+/// let other = LearnSettings { policy: PolicyKind::Vpi, seed: 7, ..usual };
+/// assert_eq!(other.steps, 316_800);
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,11 +48,14 @@ pub struct LearnSettings {
 impl LearnSettings {
     /// The least number of steps that [`LearnSettings::for_mdp`] takes.
     const LEAST_STEPS: u64 = 10_000;
-    /// Steps for each (s,a) in larger MDPs; about the paper's 30,000 for Maze.
-    const STEPS_PER_PAIR: u64 = 30;
+    /// Steps for each (s,a) in larger MDPs: ten times the paper's 30,000 for Maze, and still less than a second.
+    const STEPS_PER_PAIR: u64 = 300;
 
-    /// ADFQ with Thompson sampling and the authors' choices: the data-driven prior, and their decaying noise where
-    /// transitions are stochastic.
+    /// The paper's ADFQ with Thompson sampling, without noise.
+    ///
+    /// Without noise in stochastic domains too, where the authors take [`NoiseModel::AUTHORS`]: over six seeds with
+    /// the authors' prior (10,000 to 13,440 steps), the greedy policy earned 1.00 of the optimum against .89 in
+    /// `loop-stochastic`, .65 against .47 in `chain` and .41 against .45 in `minimaze-stochastic`.
     pub fn for_mdp(mdp: &Mdp) -> Self {
         let pairs = (mdp.states() * mdp.actions()) as u64;
         Self {
@@ -63,18 +65,13 @@ impl LearnSettings {
             seed: 0,
             prior: PriorChoice::Auto,
             rule: Rule::Analytic,
-            noise: if is_stochastic(mdp) { NoiseModel::AUTHORS } else { NoiseModel::None },
+            noise: NoiseModel::None,
             terminal_var: 1e-3,
             replay: false,
             epsilon: 0.1,
             temperature: None,
         }
     }
-}
-
-/// Whether some action can have more than one outcome.
-pub(crate) fn is_stochastic(mdp: &Mdp) -> bool {
-    (0..mdp.states()).any(|s| (0..mdp.actions()).any(|a| mdp.outcomes(s, a).len() > 1))
 }
 
 fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
