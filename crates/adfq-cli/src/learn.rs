@@ -1,5 +1,6 @@
 //! `adfq learn`: one agent learns one MDP.
 
+use crate::output::print;
 use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
 use adfq::update::{Grid, NoiseKind, Rule};
@@ -7,7 +8,7 @@ use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
 use adfq_lab::{domain, text};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use std::time::Instant;
 
 /// Train one agent and show what it learned, how sure it is, and how far from the truth
@@ -17,7 +18,7 @@ Examples:
   adfq learn maze
   adfq learn loop --agent q-learning --steps 5000
   adfq learn chain --policy vpi --seed 7
-  adfq learn loop --prior 0.001,100              a neutral start: it may settle for the poorer ring
+  adfq learn loop --prior 0.001,100        # a neutral start: it settles for the poorer ring
   adfq learn deepsea-10 --rule exact --json > deepsea.json
   adfq solve loop --export loop.csv && adfq learn loop.csv
 
@@ -30,7 +31,8 @@ Agents, and the policies they take:
 Priors:
   auto              mean and spread from the first positive reward of a random walk
   MEAN,VAR          say 0,100
-  range:MIN,MAX     from the least and greatest reward; a third number is how many an episode can have
+  range:MIN,MAX     from the least and the greatest reward; in tasks with episodes a third
+                    number, 1 unless given, is how many rewards one can have
 
 The same command prints the same result.")]
 pub struct Args {
@@ -55,16 +57,16 @@ pub struct Args {
     /// Another discount than the domain's own
     #[arg(long, allow_negative_numbers = true)]
     gamma: Option<f64>,
-    #[command(flatten, next_help_heading = "Policies")]
-    acting: Acting,
-    #[command(flatten, next_help_heading = "ADFQ")]
-    adfq: AdfqArgs,
     /// Show all states, also those that cannot be reached
     #[arg(long)]
     all: bool,
     /// Print one JSON object with everything
     #[arg(long)]
     json: bool,
+    #[command(flatten, next_help_heading = "Policies")]
+    acting: Acting,
+    #[command(flatten, next_help_heading = "ADFQ")]
+    adfq: AdfqArgs,
 }
 
 #[derive(clap::Args)]
@@ -198,13 +200,13 @@ pub fn run(args: &Args) -> Result<()> {
     let (bar, clock) = (progress_bar(settings.steps), Instant::now());
     let learned = learn(&mdp, &settings, |done| bar.set_position(done))?;
     bar.finish_and_clear();
-    match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&learned)?),
-        false => print!("{}", text::learned(&mdp, &learned, args.all)),
-    }
     // Beside the result, which is the same every time.
     let speed = settings.steps as f64 / clock.elapsed().as_secs_f64();
-    eprintln!("{:<20}{speed:.3e} steps/s", "speed");
+    match args.json {
+        true => print(&(serde_json::to_string_pretty(&learned)? + "\n"))?,
+        false => print(&text::learned(&mdp, &learned, args.all))?,
+    }
+    eprintln!("{:<20}{} steps/s", "speed", HumanCount(speed as u64));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 mod learn;
+mod output;
 mod solve;
 mod update;
 
@@ -31,8 +32,19 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", message(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error and its causes, each said once: our own messages already end in the system's words.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
+        match said.contains(&cause) {
+            true => said,
+            false if said.is_empty() => cause,
+            false => format!("{said}: {cause}"),
+        }
+    })
 }

@@ -1,5 +1,6 @@
 //! `adfq solve`: what is optimal in an MDP.
 
+use crate::output::print;
 use adfq::mdp::file::{to_csv, to_json};
 use adfq_lab::{domain, files::write_atomic, solve::Solved, text};
 use anyhow::{Result, bail};
@@ -10,12 +11,12 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  adfq solve --list                       the built-in domains
+  adfq solve --list
   adfq solve loop
   adfq solve maze --gamma 0.99
   adfq solve chain --format csv > chain-q.csv
-  adfq solve loop --export loop.csv       write the model to a file, change it,
-  adfq solve loop.csv                     and solve yours
+  adfq solve loop --export loop.csv        # the model as a file, to be changed
+  adfq solve loop.csv
 
 A file has one outcome a line under the header
   state,action,probability,next_state,reward,terminal
@@ -53,10 +54,8 @@ enum Format {
 
 pub fn run(args: &Args) -> Result<()> {
     let Some(name) = args.domain.as_ref().filter(|_| !args.list) else {
-        for (name, what) in domain::list() {
-            println!("{name:<22} {what}");
-        }
-        return Ok(());
+        let lines = domain::list().into_iter().map(|(name, what)| format!("{name:<22} {what}\n"));
+        return print(&lines.collect::<String>());
     };
     let mut mdp = domain::open(name)?;
     if let Some(gamma) = args.gamma {
@@ -74,9 +73,8 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let solved = Solved::of(&mdp)?;
     match args.format {
-        Format::Text => print!("{}", text::solved(&mdp, &solved, args.all)),
-        Format::Json => println!("{}", serde_json::to_string_pretty(&solved)?),
-        Format::Csv => print!("{}", solved.table()?.csv()),
+        Format::Text => print(&text::solved(&mdp, &solved, args.all)),
+        Format::Json => print(&(serde_json::to_string_pretty(&solved)? + "\n")),
+        Format::Csv => print(&solved.table()?.csv()),
     }
-    Ok(())
 }

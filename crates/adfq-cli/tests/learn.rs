@@ -12,7 +12,7 @@ fn shows_beliefs_and_how_good_they_are() {
     assert!(text.contains("10,000 steps, seed 0; every Q(s,a) starts at N("), "{text}");
     let first = text.lines().find(|line| line.starts_with("0 ")).unwrap();
     assert!(first.contains('±') && first.contains('*') && first.ends_with("yes"), "{first}");
-    for line in ["while learning", "greedy policy", "value at the start", "error", "beliefs"] {
+    for line in ["while learning", "greedy policy", "value at the start", "distance to Q*", "beliefs"] {
         assert!(text.contains(&format!("\n{line}")), "{line} in {text}");
     }
 }

@@ -16,12 +16,23 @@ pub use settings::LearnSettings;
 pub use start::{PriorChoice, Start};
 
 use crate::Result;
-use crate::solve::Solved;
+use crate::solve::{Solved, SolvedState};
 use adfq::Belief;
 use adfq::mdp::Mdp;
+use run::Run;
 use serde::Serialize;
 
 /// What came out of a run. Lists over actions are in the order of `actions`.
+///
+/// ```
+/// use adfq_lab::learn::{LearnSettings, learn};
+///
+/// let mdp = adfq::mdp::named("chain")?;
+/// let learned = learn(&mdp, &LearnSettings { steps: 100, ..LearnSettings::for_mdp(&mdp) }, |_| {})?;
+/// assert_eq!((learned.states.len(), learned.episodes), (5, 0));
+/// assert_eq!(learned.states.iter().map(|state| state.visits).sum::<u64>(), 100);
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Learned {
     /// The MDP's name.
@@ -72,9 +83,31 @@ impl LearnedState {
     pub fn is_right(&self) -> bool {
         self.optimal[self.greedy]
     }
+
+    /// What a run left of one state, beside the truth.
+    fn new(run: &Run, state: usize, truth: &SolvedState) -> Result<Self> {
+        let actions = truth.q.len();
+        let row = state * actions..(state + 1) * actions;
+        let mean = run.mean[row.clone()].to_vec();
+        let var = run.var.as_ref().map(|var| &var[row]);
+        let beliefs = |var: &[f64]| -> adfq::Result<Vec<Belief>> {
+            mean.iter().zip(var).map(|(&mean, &var)| Belief::new(mean, var)).collect()
+        };
+        Ok(Self {
+            state: truth.state.clone(),
+            reachable: truth.reachable,
+            visits: run.visits[state],
+            greedy: first_largest(&mean),
+            sd: var.map(|var| var.iter().map(|var| var.sqrt()).collect()),
+            best: var.map(|var| beliefs(var).map(|beliefs| probability_best(&beliefs))).transpose()?,
+            mean,
+            q: truth.q.clone(),
+            optimal: truth.optimal.clone(),
+        })
+    }
 }
 
-/// Trains an agent. `progress` is told the number of steps done, a hundred times in all; it may draw a bar.
+/// Trains an agent. `progress` is told the number of steps done, about a hundred times in all; it may draw a bar.
 ///
 /// The same settings on the same MDP give the same result, bit for bit.
 ///
@@ -90,14 +123,10 @@ impl LearnedState {
 pub fn learn(mdp: &Mdp, settings: &LearnSettings, progress: impl FnMut(u64)) -> Result<Learned> {
     // First: an MDP that has no solution should say so before anything is learned.
     let solved = Solved::of(mdp)?;
-    let start = settings.prior.start(mdp, settings)?;
+    let start = settings.prior.start(mdp, settings.seed)?;
     let run = run::run(mdp, settings, Belief::new(start.mean, start.var)?, progress)?;
-    let states: Vec<LearnedState> = solved
-        .states
-        .iter()
-        .enumerate()
-        .map(|(state, truth)| run.state(state, truth))
-        .collect::<Result<_>>()?;
+    let states = solved.states.iter().enumerate().map(|(state, truth)| LearnedState::new(&run, state, truth));
+    let states = states.collect::<Result<Vec<_>>>()?;
     Ok(Learned {
         domain: solved.domain.clone(),
         gamma: solved.gamma,
@@ -109,30 +138,6 @@ pub fn learn(mdp: &Mdp, settings: &LearnSettings, progress: impl FnMut(u64)) -> 
         actions: solved.actions,
         states,
     })
-}
-
-impl run::Run {
-    /// What is known of one state, beside the truth.
-    fn state(&self, state: usize, truth: &crate::solve::SolvedState) -> Result<LearnedState> {
-        let actions = truth.q.len();
-        let row = state * actions..(state + 1) * actions;
-        let mean = self.mean[row.clone()].to_vec();
-        let var = self.var.as_ref().map(|var| &var[row]);
-        let beliefs = |var: &[f64]| -> adfq::Result<Vec<Belief>> {
-            mean.iter().zip(var).map(|(&mean, &var)| Belief::new(mean, var)).collect()
-        };
-        Ok(LearnedState {
-            state: truth.state.clone(),
-            reachable: truth.reachable,
-            visits: self.visits[state],
-            greedy: first_largest(&mean),
-            sd: var.map(|var| var.iter().map(|var| var.sqrt()).collect()),
-            best: var.map(|var| beliefs(var).map(|beliefs| probability_best(&beliefs))).transpose()?,
-            mean,
-            q: truth.q.clone(),
-            optimal: truth.optimal.clone(),
-        })
-    }
 }
 
 fn first_largest(row: &[f64]) -> usize {

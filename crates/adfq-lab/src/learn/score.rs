@@ -7,6 +7,15 @@ use adfq::mdp::{Mdp, average_reward};
 use serde::Serialize;
 
 /// How good a run was. States in which an agent can never find itself do not count.
+///
+/// ```
+/// use adfq_lab::learn::{LearnSettings, learn};
+///
+/// let mdp = adfq::mdp::named("loop")?;
+/// let score = learn(&mdp, &LearnSettings::for_mdp(&mdp), |_| {})?.score;
+/// assert!(score.average_greedy <= score.average_optimal && score.average_optimal == 0.4);
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
     /// The reward per step while learning.

@@ -1,6 +1,5 @@
 //! Where beliefs start in a run: a choice of the user's, made into a belief for the MDP at hand.
 
-use super::LearnSettings;
 use crate::{Error, Result};
 use adfq::agent::Prior;
 use adfq::mdp::Mdp;
@@ -60,9 +59,9 @@ pub struct Start {
 
 impl PriorChoice {
     /// The belief this choice means for an MDP.
-    pub(super) fn start(&self, mdp: &Mdp, settings: &LearnSettings) -> Result<Start> {
+    pub(super) fn start(&self, mdp: &Mdp, seed: u64) -> Result<Start> {
         let named = |prior: Prior, source| {
-            let belief = prior.belief(mdp.gamma(), random_walk(mdp, settings.seed))?;
+            let belief = prior.belief(mdp.gamma(), random_walk(mdp, seed))?;
             Ok(Start { mean: belief.mean(), var: belief.var(), source })
         };
         match *self {
@@ -124,7 +123,7 @@ mod tests {
 
     fn start(prior: &str, domain: &str) -> Start {
         let mdp = adfq::mdp::named(domain).unwrap();
-        prior.parse::<PriorChoice>().unwrap().start(&mdp, &LearnSettings::for_mdp(&mdp)).unwrap()
+        prior.parse::<PriorChoice>().unwrap().start(&mdp, 0).unwrap()
     }
 
     #[test]
@@ -152,7 +151,7 @@ mod tests {
     fn without_a_positive_reward_the_start_is_neutral() {
         let text = "# gamma: 0.9\n# start: 0\nstate,action,probability,next_state,reward,terminal\n0,0,1,0,-1,true\n";
         let mdp = adfq::mdp::file::parse_csv(text).unwrap();
-        let start = PriorChoice::Auto.start(&mdp, &LearnSettings::for_mdp(&mdp)).unwrap();
+        let start = PriorChoice::Auto.start(&mdp, 0).unwrap();
         assert_eq!((start.mean, start.var), (0.0, 100.0));
         assert_eq!(start.source, "a random walk met no positive reward");
     }

@@ -205,7 +205,7 @@ fn summary(mdp: &Mdp, learned: &Learned) -> String {
                 short(at_start(&|s| largest(&s.q)))
             ),
         ),
-        ("error", format!("{} root mean square to Q*", short(score.rmse))),
+        ("distance to Q*", format!("{} root mean square", short(score.rmse))),
     ];
     if let (Some(one), Some(two)) = (score.within_one_sd, score.within_two_sd) {
         let text = format!(
@@ -220,4 +220,44 @@ fn summary(mdp: &Mdp, learned: &Learned) -> String {
 
 fn largest(row: &[f64]) -> f64 {
     row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{LearnSettings, learn};
+    use adfq::mdp::named;
+
+    fn page(domain: &str, steps: u64, all: bool) -> String {
+        let mdp = named(domain).unwrap();
+        let settings = LearnSettings { steps, ..LearnSettings::for_mdp(&mdp) };
+        learned(&mdp, &learn(&mdp, &settings, |_| {}).unwrap(), all)
+    }
+
+    #[test]
+    fn many_actions_have_a_line_each() {
+        let text = page("simple10", 2_000, false);
+        // Ten lines for each of the two states in which there is something to choose.
+        assert_eq!(text.lines().filter(|line| line.contains(" ± ")).count(), 20, "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("a7 ")).count(), 2, "{text}");
+    }
+
+    #[test]
+    fn the_most_visited_states_are_shown_in_order() {
+        let text = page("minimaze", 5_000, false);
+        assert!(text.contains("(52 more states: --all)"), "{text}");
+        let rows: Vec<&str> =
+            text.lines().filter(|line| line.contains(" ± ") && line.starts_with('r')).collect();
+        assert_eq!(rows.len(), MOST_STATES);
+        assert!(rows[0].starts_with("r0c0 "), "{text}");
+        // With all, even the cells that nobody can be in.
+        let rows = page("minimaze", 5_000, true);
+        assert_eq!(rows.lines().filter(|line| line.contains(" ± ") && line.starts_with('r')).count(), 112);
+    }
+
+    #[test]
+    fn a_state_never_visited_is_not_judged() {
+        let text = page("loop", 1, false);
+        assert_eq!(text.matches("never visited").count(), 8, "{text}");
+    }
 }

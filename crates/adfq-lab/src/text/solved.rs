@@ -14,7 +14,7 @@ use adfq::mdp::Mdp;
 ///
 /// let mdp = adfq::mdp::named("loop")?;
 /// let page = text::solved(&mdp, &Solved::of(&mdp)?, false);
-/// assert!(page.contains("\n0      6.387  7.201  7.201     b\n"));
+/// assert!(page.contains("\n0      6.387  7.201  7.201       b\n"));
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn solved(mdp: &Mdp, solved: &Solved, all: bool) -> String {
