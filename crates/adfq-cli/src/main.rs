@@ -3,6 +3,9 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod learn;
+mod output;
+mod solve;
 mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
@@ -15,18 +18,33 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Solve(solve::Args),
+    Learn(learn::Args),
     Update(update::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Solve(args) => solve::run(&args),
+        Command::Learn(args) => learn::run(&args),
         Command::Update(args) => update::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", message(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error and its causes, each said once: our own messages already end in the system's words.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
+        match said.contains(&cause) {
+            true => said,
+            false if said.is_empty() => cause,
+            false => format!("{said}: {cause}"),
+        }
+    })
 }

@@ -128,6 +128,35 @@ pub enum Error {
     /// A confidence level outside (0, 1).
     #[error("the confidence level must lie between 0 and 1 (say 0.95), but it is {0}")]
     Level(f64),
+    /// No agent or policy has this name.
+    #[error("there is no {what} {name:?}; choose one of {known}")]
+    NoSuch {
+        /// "agent" or "policy".
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// A policy that needs beliefs, for an agent without any.
+    #[error("{agent} has no beliefs, so it cannot follow the policy {policy}; it takes {takes}")]
+    PolicyUnsupported {
+        /// The agent.
+        agent: &'static str,
+        /// The policy.
+        policy: &'static str,
+        /// The policies it can follow.
+        takes: String,
+    },
+    /// Boltzmann exploration without a temperature.
+    #[error(
+        "the policy boltzmann needs a temperature, on the scale of the values: \
+         about a tenth of the gap between a good and a bad action is a start"
+    )]
+    NoTemperature,
+    /// A prior that cannot be read.
+    #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
+    Prior(String),
     /// The learning itself failed.
     #[error(transparent)]
     Learning(#[from] adfq::Error),

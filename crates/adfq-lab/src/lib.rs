@@ -6,14 +6,18 @@
 //! such that a crash never leaves half a file. Nothing here reads a clock or a global generator.
 
 pub mod cache;
+pub mod domain;
 mod error;
 pub mod files;
 pub mod float;
+pub mod learn;
 pub mod lines;
 pub mod plot;
 pub mod report;
+pub mod solve;
 pub mod stats;
 pub mod table;
+pub mod text;
 pub mod verdict;
 
 pub use error::{Error, Result};

@@ -1,0 +1,217 @@
+//! `adfq learn`: one agent learns one MDP.
+
+use crate::output::print;
+use adfq::agent::NoiseModel;
+use adfq::mdp::Mdp;
+use adfq::update::{Grid, NoiseKind, Rule};
+use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
+use adfq_lab::{domain, text};
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use std::time::Instant;
+
+/// Train one agent and show what it learned, how sure it is, and how far from the truth
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  adfq learn maze
+  adfq learn loop --agent q-learning --steps 5000
+  adfq learn chain --policy vpi --seed 7
+  adfq learn loop --prior 0.001,100        # a neutral start: it settles for the poorer ring
+  adfq learn deepsea-10 --rule exact --json > deepsea.json
+  adfq solve loop --export loop.csv && adfq learn loop.csv
+
+Agents, and the policies they take:
+  adfq        Gaussian beliefs, closed-form updates      all
+  ktd-q       one joint Gaussian; slow in large domains  all
+  bayesian-q  normal-gamma beliefs                       all
+  q-learning  no beliefs                                 epsilon greedy boltzmann uniform
+
+Priors:
+  auto              mean and spread from the first positive reward of a random walk
+  MEAN,VAR          say 0,100
+  range:MIN,MAX     from the least and the greatest reward; in tasks with episodes a third
+                    number, 1 unless given, is how many rewards one can have
+
+The same command prints the same result.")]
+pub struct Args {
+    /// A built-in domain (see `adfq solve --list`), or a file that ends in .csv or .json
+    #[arg(value_name = "DOMAIN|FILE")]
+    domain: String,
+    /// What learns: adfq, q-learning, ktd-q or bayesian-q
+    #[arg(long, default_value_t = AgentKind::Adfq)]
+    agent: AgentKind,
+    /// How it acts: thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: thompson, or epsilon for q-learning]
+    #[arg(long)]
+    policy: Option<PolicyKind>,
+    /// Steps to learn for [default: 300 for each state and action, at least 10000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    steps: Option<u64>,
+    /// The seed from which all chance is drawn
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where beliefs start: auto, MEAN,VAR or range:MIN,MAX
+    #[arg(long, default_value = "auto", allow_hyphen_values = true)]
+    prior: PriorChoice,
+    /// Another discount than the domain's own
+    #[arg(long, allow_negative_numbers = true)]
+    gamma: Option<f64>,
+    /// Show all states, also those that cannot be reached
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object with everything
+    #[arg(long)]
+    json: bool,
+    #[command(flatten, next_help_heading = "Policies")]
+    acting: Acting,
+    #[command(flatten, next_help_heading = "ADFQ")]
+    adfq: AdfqArgs,
+}
+
+#[derive(clap::Args)]
+struct Acting {
+    /// Probability of a random action, for the policy epsilon [default: 0.1]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Temperature, on the scale of the values, for the policy boltzmann
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    temperature: Option<f64>,
+}
+
+#[derive(clap::Args)]
+struct AdfqArgs {
+    /// The update rule [default: analytic]
+    #[arg(long, value_enum)]
+    rule: Option<RuleName>,
+    /// How noise on targets is treated [default: none]
+    #[arg(long, value_enum)]
+    noise: Option<NoiseName>,
+    /// Variance of that noise [default: 0.001]
+    #[arg(long, value_name = "W", requires = "noise", allow_negative_numbers = true)]
+    var_w: Option<f64>,
+    /// Let the noise of a pair decay as 1/(1 + updates of it), as the authors do
+    #[arg(long, requires = "noise")]
+    noise_decay: bool,
+    /// Learn from remembered transitions of the pair, as the authors do in stochastic domains
+    #[arg(long)]
+    replay: bool,
+    /// Variance of the target where an episode ends [default: 0.001]
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    terminal_var: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RuleName {
+    /// The paper's closed form
+    Analytic,
+    /// True moments
+    Exact,
+    /// The paper's evenly spaced samples
+    Grid,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum NoiseName {
+    /// Targets are certain
+    None,
+    /// As in the paper; the analytic rule only
+    Approximate,
+    /// Convolved into the likelihood
+    Exact,
+}
+
+impl Args {
+    /// An option that would do nothing is more likely a mistake.
+    fn check_idle(&self, settings: &LearnSettings) -> Result<()> {
+        let LearnSettings { agent, policy, .. } = settings;
+        let adfq = &self.adfq;
+        let is_adfq = *agent == AgentKind::Adfq;
+        for (name, given, useful, place) in [
+            ("rule", adfq.rule.is_some(), is_adfq, "agent adfq"),
+            ("noise", adfq.noise.is_some(), is_adfq, "agent adfq"),
+            ("replay", adfq.replay, is_adfq, "agent adfq"),
+            ("terminal-var", adfq.terminal_var.is_some(), is_adfq, "agent adfq"),
+            ("epsilon", self.acting.epsilon.is_some(), *policy == PolicyKind::Epsilon, "policy epsilon"),
+            (
+                "temperature",
+                self.acting.temperature.is_some(),
+                *policy == PolicyKind::Boltzmann,
+                "policy boltzmann",
+            ),
+        ] {
+            if given && !useful {
+                let other = if place.starts_with("agent") { agent.name() } else { policy.name() };
+                bail!("--{name} is for the {place}, not for {other}; leave it out");
+            }
+        }
+        Ok(())
+    }
+
+    fn settings(&self, mdp: &Mdp) -> LearnSettings {
+        let usual = LearnSettings::for_mdp(mdp);
+        let adfq = &self.adfq;
+        LearnSettings {
+            agent: self.agent,
+            policy: self.policy.unwrap_or(self.agent.policies()[0]),
+            steps: self.steps.unwrap_or(usual.steps),
+            seed: self.seed,
+            prior: self.prior,
+            rule: adfq.rule.map_or(usual.rule, RuleName::rule),
+            noise: adfq
+                .noise
+                .map_or(usual.noise, |name| name.model(adfq.var_w.unwrap_or(1e-3), adfq.noise_decay)),
+            terminal_var: adfq.terminal_var.unwrap_or(usual.terminal_var),
+            replay: adfq.replay,
+            epsilon: self.acting.epsilon.unwrap_or(usual.epsilon),
+            temperature: self.acting.temperature,
+        }
+    }
+}
+
+impl RuleName {
+    fn rule(self) -> Rule {
+        match self {
+            Self::Analytic => Rule::Analytic,
+            Self::Exact => Rule::Exact,
+            Self::Grid => Rule::Grid(Grid::default()),
+        }
+    }
+}
+
+impl NoiseName {
+    fn model(self, var_w: f64, decays: bool) -> NoiseModel {
+        let kind = match self {
+            Self::None => return NoiseModel::None,
+            Self::Approximate => NoiseKind::Approximate,
+            Self::Exact => NoiseKind::Exact,
+        };
+        if decays { NoiseModel::Decaying(kind, var_w) } else { NoiseModel::Constant(kind, var_w) }
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut mdp = domain::open(&args.domain)?;
+    if let Some(gamma) = args.gamma {
+        mdp = mdp.with_gamma(gamma)?;
+    }
+    let settings = args.settings(&mdp);
+    args.check_idle(&settings)?;
+    let (bar, clock) = (progress_bar(settings.steps), Instant::now());
+    let learned = learn(&mdp, &settings, |done| bar.set_position(done))?;
+    bar.finish_and_clear();
+    // Beside the result, which is the same every time.
+    let speed = settings.steps as f64 / clock.elapsed().as_secs_f64();
+    match args.json {
+        true => print(&(serde_json::to_string_pretty(&learned)? + "\n"))?,
+        false => print(&text::learned(&mdp, &learned, args.all))?,
+    }
+    eprintln!("{:<20}{} steps/s", "speed", HumanCount(speed as u64));
+    Ok(())
+}
+
+/// Drawn on a terminal only, and only once learning takes a while.
+fn progress_bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} steps, {eta} left");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

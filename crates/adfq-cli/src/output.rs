@@ -1,0 +1,13 @@
+//! Printing that does not mind when the reader has seen enough, as in `adfq solve maze | head`.
+
+use anyhow::{Context, Result};
+use std::io::{ErrorKind, Write, stdout};
+
+/// Writes to the standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write the result"),
+    }
+}

@@ -1,0 +1,46 @@
+//! Runs the program as a user would.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What one run of the program printed.
+pub struct Outcome {
+    pub success: bool,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `adfq` with these arguments in a folder.
+pub fn adfq_in(folder: &Path, arguments: &[&str]) -> Outcome {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_adfq")).args(arguments).current_dir(folder).output().unwrap();
+    Outcome {
+        success: output.status.success(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The standard output of a run that must succeed.
+pub fn printed(arguments: &[&str]) -> String {
+    let outcome = adfq_in(Path::new("."), arguments);
+    assert!(outcome.success, "{arguments:?}: {}", outcome.stderr);
+    outcome.stdout
+}
+
+/// The error of a run that must fail, and print nothing else.
+pub fn refused(arguments: &[&str]) -> String {
+    let outcome = adfq_in(Path::new("."), arguments);
+    assert!(!outcome.success && outcome.stdout.is_empty(), "{arguments:?}: {}", outcome.stdout);
+    outcome.stderr
+}
+
+/// A small MDP as a user would write it.
+pub const GARDEN: &str = "\
+# gamma: 0.9
+# start: home
+state,action,probability,next_state,reward,terminal
+home,stay,1,home,1,false
+home,leave,0.8,away,5,true
+home,leave,0.2,home,0,false
+";
