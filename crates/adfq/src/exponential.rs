@@ -8,7 +8,7 @@ use std::f64::consts::LOG2_E;
 /// Adding and subtracting this rounds to the nearest integer, which is then found in the lowest bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// ln 2 in two parts; the first ends in so many zeros that its product with any exponent is exact.
-const LN_2_HIGH: f64 = 6.931_471_803_691_238_164_9e-1;
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Below this the result would not be a normal number.
 const LEAST: f64 = -708.0;

@@ -213,7 +213,7 @@ impl Quadrature {
                 }
                 d += edge.panel;
             }
-            if !(d < hi) {
+            if d >= hi || d.is_nan() {
                 break;
             }
         }
