@@ -128,6 +128,17 @@ pub enum Error {
     /// A confidence level outside (0, 1).
     #[error("the confidence level must lie between 0 and 1 (say 0.95), but it is {0}")]
     Level(f64),
+    /// Somebody asked to stop.
+    #[error("interrupted; finished trials are kept, run the same command again to continue")]
+    Interrupted,
+    /// A word that chooses no experiment.
+    #[error("nothing is called \"{word}\"; choose from: {known}")]
+    Unknown {
+        /// The word.
+        word: String,
+        /// The names that exist.
+        known: String,
+    },
     /// The learning itself failed.
     #[error(transparent)]
     Learning(#[from] adfq::Error),
