@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod paper;
 mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
@@ -15,11 +16,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Paper(paper::Args),
     Update(update::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Paper(args) => paper::run(&args),
         Command::Update(args) => update::run(&args),
     };
     match outcome {

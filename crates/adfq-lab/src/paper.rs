@@ -3,15 +3,18 @@
 //! The folder then holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and `*.json`,
 //! and `.cache` with the outcome of every unit, from which a rerun continues.
 
-use crate::Result;
 use crate::cache::Cache;
 use crate::experiment::{Findings, Job, Plan, Stop, Task, registry};
 use crate::files::{check_writable, write_atomic, write_json};
 use crate::report::{Provenance, Report, Section};
 use crate::verdict::Claim;
+use crate::{Error, Result};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// The folder of the outcomes, within that of the report.
+const CACHE: &str = ".cache";
 
 /// The experiments of the paper, or some of them, ready to run.
 pub struct Paper {
@@ -27,6 +30,11 @@ impl Paper {
         Ok(Self { plan, command: command.into(), jobs: registry::choose(&plan, only)? })
     }
 
+    /// Removes the outcomes that earlier runs left in `out`.
+    pub fn forget(out: &Path) -> Result<()> {
+        Cache::open(out.join(CACHE))?.clear()
+    }
+
     /// How many units of work there are.
     pub fn units(&self) -> usize {
         self.tasks().len()
@@ -37,9 +45,9 @@ impl Paper {
     /// `done` is called after each unit. Runs on the current thread pool of `rayon`; the files are the same
     /// whatever its size. A folder that cannot be written is an error before any work is done.
     pub fn run(&self, out: &Path, stop: &Stop, done: impl Fn() + Sync) -> Result<Report> {
-        let cache = Cache::open(out.join(".cache"))?;
+        let cache = Cache::open(out.join(CACHE))?;
         check_writable(out)?;
-        write_atomic(out.join(".cache/.gitignore"), b"*\n")?;
+        write_atomic(out.join(CACHE).join(".gitignore"), b"*\n")?;
         self.tasks().par_iter().with_max_len(1).try_for_each(|task| {
             (task.work)(&cache, stop)?;
             done();
@@ -91,7 +99,8 @@ fn write_down(name: &str, findings: Findings, out: &Path) -> Result<Section> {
     }
     for (file, table) in data {
         write_atomic(out.join(format!("data/{file}.csv")), table.csv().as_bytes())?;
-        write_json(out.join(format!("data/{file}.json")), &table)?;
+        let json = serde_json::to_vec(&table).map_err(|source| Error::Json { what: file.clone(), source })?;
+        write_atomic(out.join(format!("data/{file}.json")), &json)?;
         section = section
             .link(format!("{file}.csv"), format!("data/{file}.csv"))
             .link(format!("{file}.json"), format!("data/{file}.json"));

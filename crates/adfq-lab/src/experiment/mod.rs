@@ -5,7 +5,17 @@
 //! figures, claims with verdicts, and tables. How several experiments are run and written down is
 //! [`paper`](crate::paper)'s business; which there are, [`registry`]'s.
 
+pub mod calibration;
+pub mod discrete_eval;
+pub mod discrete_rmse;
+pub mod domain;
+pub mod learner;
+pub mod learning;
 pub mod registry;
+pub mod rmse;
+pub mod roster;
+pub mod run;
+pub mod two_phase;
 
 use crate::cache::Cache;
 use crate::plot::Figure;

@@ -1,6 +1,6 @@
 //! Which experiments there are, in the order of the report, and how to choose some of them.
 
-use super::{Job, Plan};
+use super::{Job, Plan, calibration, discrete_eval, discrete_rmse, rmse, two_phase};
 use crate::{Error, Result};
 
 /// An experiment by name.
@@ -14,7 +14,21 @@ pub struct Entry {
 }
 
 /// All experiments, in the order of the report.
-pub const ENTRIES: &[Entry] = &[];
+pub const ENTRIES: &[Entry] = &[
+    Entry { name: "rmse", domains: rmse::DOMAINS, prepare: rmse::Rmse::prepare },
+    Entry {
+        name: "discrete-rmse",
+        domains: discrete_rmse::DOMAINS,
+        prepare: discrete_rmse::DiscreteRmse::prepare,
+    },
+    Entry {
+        name: "discrete-eval",
+        domains: discrete_eval::DOMAINS,
+        prepare: discrete_eval::DiscreteEval::prepare,
+    },
+    Entry { name: "calibration", domains: calibration::DOMAINS, prepare: calibration::Calibration::prepare },
+    Entry { name: "two-phase", domains: two_phase::DOMAINS, prepare: two_phase::TwoPhase::prepare },
+];
 
 /// The experiments that the words of `only` choose, prepared; all of them if there is no word.
 ///
