@@ -160,9 +160,16 @@ impl<'a> Results<'a> {
         steps.iter().enumerate().map(at).collect()
     }
 
-    /// Adds the mean curves of all contenders of a domain to a panel, and a triangle where a trial diverged.
+    /// All labels, in the order of the roster.
+    fn all_labels(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let takes_part = |label: &&str| self.0.iter().any(|(trial, _)| trial.contender.label == *label);
+        roster::LOOKS.iter().map(|(label, ..)| *label).filter(takes_part)
+    }
+
+    /// Adds the mean curves of a domain to a panel, and a triangle where a trial diverged. Who does not take part in
+    /// this domain has a line without points, so that every legend has the same order.
     pub fn draw(&self, mut panel: Panel, domain: &str, pick: impl Fn(&Record) -> Vec<f64> + Copy) -> Panel {
-        for label in self.labels(domain) {
+        for label in self.all_labels() {
             let curve = self.curve(domain, label, pick);
             let (color, dash) = roster::look(label);
             let points = curve.iter().map(|(step, estimate)| (*step as f64, estimate.value));

@@ -132,7 +132,7 @@ fn claims(results: &Results<'_>, mut section: Section) -> Result<Section> {
         for (a, b) in
             [(ADFQ_TS, Q_GREEDY), (ADFQ_TS, ADFQ_GREEDY), (ADFQ_TS, BAYESIAN_VPI), (ADFQ_EXACT_TS, ADFQ_TS)]
         {
-            let text = format!("{a}, earns more in the second phase than {b} ({})", title(domain));
+            let text = format!("{a} earns more in the second phase than {b} ({})", title(domain));
             section.claims.extend(results.compare(text, second, domain, (a, Direction::Greater, b))?);
         }
     }
