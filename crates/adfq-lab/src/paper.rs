@@ -73,12 +73,16 @@ impl Paper {
 
     fn intro(&self) -> Vec<String> {
         let mut intro = INTRO.map(String::from).to_vec();
-        let Plan { trials, quick, .. } = self.plan;
-        if quick || trials < ENOUGH {
-            let shorter = if quick { ", each a fifth as long as the paper's" } else { "" };
+        let Plan { trials, shorten, .. } = self.plan;
+        if shorten > 1 {
             intro.push(format!(
-                "This is a first look with {trials} trials{shorter}. A bootstrap of so few trials gives intervals that \
-                 are too short: take its verdicts for hints."
+                "This is a first look: every run is {shorten} times shorter than the paper's."
+            ));
+        }
+        if trials < ENOUGH {
+            intro.push(format!(
+                "It rests on {trials} trials. A bootstrap of so few gives intervals that are too short: take the \
+                 verdicts for hints."
             ));
         }
         intro

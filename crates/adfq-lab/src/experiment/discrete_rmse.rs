@@ -118,3 +118,43 @@ fn claims(results: &Results<'_>, mut section: Section) -> Result<Section> {
     }
     Ok(section)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Stop;
+    use crate::stats::{mean, sd};
+
+    /// Another program's means of 10 trials (prior N(.001, 100), no replay): RMSE after 10 % and after 100 % of Loop.
+    const REFERENCE: [(&str, &str, [f64; 2]); 6] = [
+        ("loop", ADFQ_EXACT, [0.29, 0.0016]),
+        ("loop", ADFQ_PLAIN, [2.54, 0.0096]),
+        ("loop", Q_LEARNING, [3.64, 0.127]),
+        ("loop-stochastic", ADFQ_EXACT, [0.52, 0.28]),
+        ("loop-stochastic", ADFQ_PLAIN, [2.86, 0.45]),
+        ("loop-stochastic", Q_LEARNING, [2.39, 0.144]),
+    ];
+
+    /// The difference of a mean of 200 trials and one of 10, of the same law with standard deviation s, has the
+    /// standard error s √(1/200 + 1/10). Of twelve differences none should reach three of them. The last errors are
+    /// skewed, some trials being ten times worse than most: with fewer trials s comes out too small.
+    #[test]
+    fn an_independent_program_found_the_same_errors_on_loop() {
+        let plan = Plan { trials: 200, ..Plan::default() };
+        for (domain, label, expected) in REFERENCE {
+            let trials = walks(&plan, &[domain], &[label]);
+            let records: Vec<Record> =
+                trials.iter().map(|trial| trial.run(&Stop::default()).unwrap()).collect();
+            for (look, expected) in [10, 100].into_iter().zip(expected) {
+                let errors: Vec<f64> = records.iter().map(|record| record.rmse[look]).collect();
+                let standard_error = sd(&errors) * (1.0 / 200.0 + 1.0 / 10.0_f64).sqrt();
+                let away = (mean(&errors) - expected) / standard_error;
+                assert!(
+                    away.abs() < 3.0,
+                    "{domain}, {label}, look {look}: {} ± {standard_error}, not {expected}",
+                    mean(&errors)
+                );
+            }
+        }
+    }
+}

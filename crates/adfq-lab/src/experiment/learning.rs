@@ -295,3 +295,90 @@ fn interval_of_mean(values: &[f64], rng: &mut impl rand::Rng) -> Estimate {
 pub fn load(domains: &[&'static str]) -> Result<Vec<Domain>> {
     domains.iter().map(|name| Ok(Domain::named(name)?)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::run::Contender;
+    use crate::plot::{Axis, Layer};
+    use crate::verdict::Verdict;
+
+    /// Two contenders on Loop: one errs less in each of three trials; the other diverges in the last one.
+    fn outcomes() -> Vec<(Trial, Record)> {
+        let of = |contender: Contender, number: usize, rmse: [f64; 3]| {
+            let record = Record {
+                steps: vec![0, 5, 10],
+                rmse: rmse.to_vec(),
+                diverged: rmse[2].is_nan().then_some(7),
+                ..Record::default()
+            };
+            let (family, domain, steps, looks, tests, seed) = ("t", "loop", 10, 2, false, 0);
+            (Trial { family, domain, contender, number, steps, looks, tests, seed }, record)
+        };
+        let named = |label| roster::contender(label, "loop", 10, false, roster::NEUTRAL).unwrap();
+        let (adfq, ktd) = (named(roster::ADFQ), named(roster::KTD_Q));
+        vec![
+            of(adfq, 0, [4.0, 2.0, 1.0]),
+            of(adfq, 1, [4.0, 3.0, 2.0]),
+            of(adfq, 2, [4.0, 1.0, 0.0]),
+            of(ktd, 0, [4.0, 4.0, 4.0]),
+            of(ktd, 1, [4.0, 5.0, 6.0]),
+            of(ktd, 2, [4.0, 100.0, f64::NAN]),
+        ]
+    }
+
+    fn rmse(record: &Record) -> Vec<f64> {
+        record.rmse.clone()
+    }
+
+    #[test]
+    fn curves_are_means_and_break_where_a_trial_diverged() {
+        let outcomes = outcomes();
+        let results = Results(&outcomes);
+        let curve = results.curve("loop", roster::ADFQ, rmse);
+        let means: Vec<(u64, f64)> = curve.iter().map(|(step, estimate)| (*step, estimate.value)).collect();
+        assert_eq!(means, [(0, 4.0), (5, 2.0), (10, 1.0)]);
+        assert!(curve[2].1.interval.low >= 0.0 && curve[2].1.interval.high <= 2.0);
+        assert!(results.curve("loop", roster::KTD_Q, rmse)[2].1.value.is_nan());
+        assert_eq!(results.diverged("loop", roster::KTD_Q), 1);
+    }
+
+    #[test]
+    fn figures_show_who_diverged_and_keep_the_order_of_the_roster() {
+        let outcomes = outcomes();
+        let panel = Results(&outcomes).draw(Panel::new("", Axis::default(), Axis::default()), "loop", rmse);
+        let shown: Vec<(&str, usize)> = panel
+            .layers
+            .iter()
+            .map(|layer| match layer {
+                Layer::Line(line) => (line.label.as_str(), line.points.len()),
+                Layer::Markers(markers) => (markers.label.as_str(), markers.points.len()),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(shown, [("ADFQ", 3), ("KTD-Q", 3), ("KTD-Q: diverged", 1)]);
+        let elsewhere =
+            Results(&outcomes).draw(Panel::new("", Axis::default(), Axis::default()), "maze", rmse);
+        assert_eq!(elsewhere.layers.len(), 2, "absent contenders keep their place in the legend");
+    }
+
+    #[test]
+    fn claims_are_judged_by_paired_trials() {
+        let outcomes = outcomes();
+        let results = Results(&outcomes);
+        let score: (&str, Score<'_>) = ("area", &|record| area(&record.rmse));
+        let claim = |a, b| results.compare("claim".into(), score, "loop", (a, Direction::Less, b)).unwrap();
+        assert_eq!(claim(roster::ADFQ, roster::KTD_Q).unwrap().verdict, Verdict::Holds);
+        assert_eq!(claim(roster::KTD_Q, roster::ADFQ).unwrap().verdict, Verdict::DoesNotHold);
+        assert_eq!(claim(roster::ADFQ, roster::Q_LEARNING), None);
+        let bound = results.against("bound".into(), score, "loop", (roster::ADFQ, Direction::Less, 2.3));
+        assert_eq!(bound.unwrap().unwrap().verdict, Verdict::NotDecided);
+    }
+
+    #[test]
+    fn a_diverged_trial_keeps_its_last_value() {
+        assert_eq!(area(&[4.0, 100.0, f64::NAN]), 68.0);
+        assert_eq!(last_finite(&[4.0, 100.0, f64::NAN]), 100.0);
+        assert!(area(&[]).is_nan() && last_finite(&[]).is_nan());
+    }
+}

@@ -80,3 +80,38 @@ fn known() -> String {
     let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
     format!("experiments {}; domains {}", names.join(", "), domains.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chosen experiments, each with its domains.
+    fn chosen(words: &[&str]) -> Vec<(&'static str, usize)> {
+        let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+        let all = ENTRIES.iter();
+        all.filter_map(|entry| Some((entry.name, entry.chosen(&words)?.len()))).collect()
+    }
+
+    #[test]
+    fn words_choose_experiments_or_domains() {
+        assert_eq!(chosen(&[]).len(), ENTRIES.len());
+        assert_eq!(chosen(&["rmse"]), [("rmse", 2)]);
+        assert_eq!(chosen(&["discrete"]), [("discrete-rmse", 4), ("discrete-eval", 4)]);
+        assert_eq!(chosen(&["two-phase", "simple10"]), [("rmse", 1), ("two-phase", 3)]);
+        let loops = [("discrete-rmse", 2), ("discrete-eval", 2), ("calibration", 2), ("two-phase", 1)];
+        assert_eq!(chosen(&["loop"]), loops);
+    }
+
+    #[test]
+    fn an_unknown_word_is_answered_with_the_names() {
+        for word in ["lop", ""] {
+            let Err(error) = choose(&Plan::default(), &[word.to_owned()]) else {
+                panic!("{word:?} was chosen")
+            };
+            let message = error.to_string();
+            assert!(message.starts_with(&format!("nothing is called {word:?}; choose from: experiments ")));
+            assert!(message.contains("discrete-rmse, discrete-eval"), "{message}");
+            assert!(message.contains("domains chain, loop, loop-stochastic, maze"), "{message}");
+        }
+    }
+}

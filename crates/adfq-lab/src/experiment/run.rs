@@ -199,3 +199,73 @@ impl<'a> Tests<'a> {
         sum / self.runs as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::roster::{ADFQ, ADFQ_EXACT, ADFQ_TS, KTD_Q, NEUTRAL, Q_LEARNING, contender};
+    use adfq::agent::KtdSettings;
+
+    fn trial(label: &str, domain: &'static str, steps: u64) -> Trial {
+        let contender = contender(label, domain, steps, domain.ends_with("stochastic"), NEUTRAL).unwrap();
+        Trial { family: "test", domain, contender, number: 0, steps, looks: 10, tests: true, seed: 1 }
+    }
+
+    fn run(trial: &Trial) -> Record {
+        trial.run(&Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn looks_are_evenly_spread() {
+        let record = run(&trial(ADFQ, "loop", 250));
+        assert_eq!(record.steps, [0, 25, 50, 75, 100, 125, 150, 175, 200, 225, 250]);
+        for curve in [&record.rmse, &record.within_1, &record.within_2, &record.reward, &record.test] {
+            assert!(curve.len() == 11 && curve.iter().all(|value| value.is_finite()));
+        }
+        let uneven = run(&Trial { looks: 3, ..trial(ADFQ, "loop", 10) });
+        assert_eq!(uneven.steps, [0, 4, 7, 10]);
+    }
+
+    #[test]
+    fn random_walkers_share_their_trajectory_and_others_do_not() {
+        let rewards = |label| run(&trial(label, "loop-stochastic", 1_000)).reward;
+        let shared = rewards(ADFQ);
+        assert!(shared[10] > 0.0);
+        assert_eq!(rewards(ADFQ_EXACT), shared);
+        assert_eq!(rewards(Q_LEARNING), shared);
+        assert_ne!(rewards(ADFQ_TS), shared);
+        let other = Trial { number: 1, ..trial(ADFQ, "loop-stochastic", 1_000) };
+        assert_ne!(run(&other).reward, shared);
+    }
+
+    #[test]
+    fn beliefs_start_with_everything_covered_and_estimates_have_none() {
+        let record = run(&trial(ADFQ, "maze", 300));
+        assert_eq!((record.within_1[0], record.within_2[0]), (1.0, 1.0));
+        assert!(run(&trial(Q_LEARNING, "maze", 300)).within_2.is_empty());
+    }
+
+    #[test]
+    fn divergence_ends_a_trial_and_is_recorded() {
+        let mut trial = trial(KTD_Q, "loop", 100);
+        let settings = KtdSettings { initial_mean: 1e13, ..KtdSettings::default() };
+        trial.contender.learner = Learner::KtdQ(settings);
+        let record = run(&trial);
+        assert_eq!((record.diverged, record.steps.len(), record.rmse.len()), (Some(1), 11, 11));
+        assert!(record.rmse[0].is_finite() && record.rmse[1..].iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn a_raised_flag_interrupts() {
+        let stop = Stop::default();
+        stop.raise();
+        assert!(matches!(trial(ADFQ, "loop", 5_000).run(&stop), Err(crate::Error::Interrupted)));
+    }
+
+    /// An agent that knows Q* earns in its tests what the optimal policy earns.
+    #[test]
+    fn a_learned_policy_passes_its_tests() {
+        let record = run(&trial(ADFQ_EXACT, "loop", 10_000));
+        assert_eq!((record.test[10], record.diverged), (40.0, None));
+    }
+}
