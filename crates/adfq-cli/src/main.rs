@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 mod learn;
 mod output;
+mod paper;
 mod solve;
 mod update;
 
@@ -20,6 +21,7 @@ struct Cli {
 enum Command {
     Solve(solve::Args),
     Learn(learn::Args),
+    Paper(paper::Args),
     Update(update::Args),
 }
 
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),
+        Command::Paper(args) => paper::run(&args),
         Command::Update(args) => update::run(&args),
     };
     match outcome {

@@ -113,6 +113,27 @@ impl Cache {
             .and_then(|entry| serde_json::from_str(entry.value.get()).ok()))
     }
 
+    /// Forgets everything: removes the files of all units, and nothing else.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
+    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
+    /// cache.clear()?;
+    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
+    pub fn clear(&self) -> Result<()> {
+        let listed = |source| Error::io("list", &self.folder, source);
+        for entry in fs::read_dir(&self.folder).map_err(listed)? {
+            let path = entry.map_err(listed)?.path();
+            if path.extension().is_some_and(|ending| ending == "json") {
+                fs::remove_file(&path).map_err(|source| Error::io("remove", &path, source))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A file name that a person can read, made unique by the hash of the key.
     fn path(&self, key: &str) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };

@@ -157,6 +157,17 @@ pub enum Error {
     /// A prior that cannot be read.
     #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
     Prior(String),
+    /// Somebody asked to stop.
+    #[error("interrupted; finished trials are kept, run the same command again to continue")]
+    Interrupted,
+    /// A word that chooses no experiment.
+    #[error("nothing is called \"{word}\"; choose from: {known}")]
+    Unknown {
+        /// The word.
+        word: String,
+        /// The names that exist.
+        known: String,
+    },
     /// The learning itself failed.
     #[error(transparent)]
     Learning(#[from] adfq::Error),

@@ -56,6 +56,20 @@ pub fn write_json<T: Serialize + ?Sized>(path: impl AsRef<Path>, value: &T) -> R
     write_atomic(path, &json)
 }
 
+/// Whether files can be written in this folder, which exists; the error names it. Better asked before hours of work
+/// than after.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// adfq_lab::files::check_writable(dir.path())?;
+/// assert!(adfq_lab::files::check_writable(&dir.path().join("missing")).is_err());
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+pub fn check_writable(folder: &Path) -> Result<()> {
+    let (partial, _file) = create_partial(&folder.join("probe"), 0)?;
+    fs::remove_file(&partial).map_err(|source| Error::io("write in", folder, source))
+}
+
 /// Makes the folder and its parents, if they are missing.
 pub(crate) fn create_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })

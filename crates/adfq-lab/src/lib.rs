@@ -1,6 +1,6 @@
 //! Experiments as data, statistics, plots and the report. Learning itself lives in `adfq`.
 //!
-//! The way of a result: an experiment computes its trials through a [`cache::Cache`], so that a rerun continues
+//! The way of a result: an [`experiment`] computes its trials through a [`cache::Cache`], so that a rerun continues
 //! with what is missing; [`stats`] turns trials into estimates with intervals; [`verdict`] turns an estimate into
 //! the answer to a claim; [`plot`] draws; [`report`] gathers everything in one HTML file; [`files`] writes it down
 //! such that a crash never leaves half a file. Nothing here reads a clock or a global generator.
@@ -8,10 +8,12 @@
 pub mod cache;
 pub mod domain;
 mod error;
+pub mod experiment;
 pub mod files;
 pub mod float;
 pub mod learn;
 pub mod lines;
+pub mod paper;
 pub mod plot;
 pub mod report;
 pub mod solve;

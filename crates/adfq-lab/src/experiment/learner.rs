@@ -1,0 +1,218 @@
+//! Agents and policies as data, and the one type that stands for any agent built from them.
+
+use adfq::agent::{
+    Adfq, AdfqSettings, Agent, BayesianQ, Believer, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma,
+    Prior, QLearning, Step, Updating,
+};
+use adfq::mdp::Mdp;
+use adfq::policy::{
+    Active, Boltzmann, Epsilon, EpsilonGreedy, Policy, Thompson, Uniform, ValueOfInformation, Vpi,
+};
+use adfq::random::stream;
+use adfq::update::{Rule, Update};
+use adfq::{Belief, Result};
+use rand::Rng;
+
+/// An agent with its settings, not yet made for a domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Learner {
+    /// [`Adfq`].
+    Adfq {
+        /// The update rule.
+        rule: Rule,
+        /// Where its beliefs start.
+        prior: Prior,
+        /// The noise on targets.
+        noise: NoiseModel,
+        /// Whether it learns from the authors' replay.
+        replay: bool,
+    },
+    /// [`QLearning`], from 0.
+    QLearning(LearningRate),
+    /// [`KtdQ`].
+    KtdQ(KtdSettings),
+    /// [`BayesianQ`] by mixture updating. Returns are expected to vary by 1 about their mean, with a shape of 1.5,
+    /// which says that this is a mere guess.
+    BayesianQ(Prior),
+}
+
+/// How to choose actions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Acting {
+    /// Any action: see [`Uniform`].
+    Uniform,
+    /// See [`Thompson`]; Q-value sampling in Bayesian Q-learning.
+    Thompson,
+    /// See [`EpsilonGreedy`], with this ε.
+    EpsilonGreedy(f64),
+    /// See [`Boltzmann`], with this temperature.
+    Boltzmann(f64),
+    /// See [`Active`].
+    Active,
+    /// See [`Vpi`].
+    Vpi,
+}
+
+impl Learner {
+    /// The agent for a domain. What is random about it is drawn from the streams called `name`: those for the prior
+    /// from `name` without the agent, so that all agents of a trial start alike.
+    pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<AnyAgent> {
+        let (states, actions, gamma) = (mdp.states(), mdp.actions(), mdp.gamma());
+        let start = |prior: &Prior| start(prior, mdp, seed, trial);
+        Ok(match *self {
+            Self::Adfq { rule, prior, noise, replay } => {
+                let settings = AdfqSettings { update: Update::new(rule), noise, ..AdfqSettings::default() };
+                let agent_ = Adfq::new(states, actions, gamma, start(&prior)?, settings)?;
+                let replay = replay.then(|| stream(seed, &format!("{agent}/replay")));
+                AnyAgent::Adfq(match replay {
+                    Some(rng) => agent_.with_replay(rng)?,
+                    None => agent_,
+                })
+            }
+            Self::QLearning(rate) => AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, 0.0)?),
+            Self::KtdQ(settings) => AnyAgent::KtdQ(KtdQ::new(states, actions, gamma, settings)?),
+            Self::BayesianQ(prior) => {
+                let belief = start(&prior)?;
+                let prior = NormalGamma::from_moments(belief.mean(), belief.var(), 1.0, 1.5)?;
+                AnyAgent::BayesianQ(BayesianQ::new(states, actions, gamma, prior, Updating::Mixture)?)
+            }
+        })
+    }
+}
+
+/// The belief that a prior means in a domain; a random walk, if it needs one, is the trial's own.
+fn start(prior: &Prior, mdp: &Mdp, seed: u64, trial: &str) -> Result<Belief> {
+    let mut rng = stream(seed, &format!("{trial}/prior"));
+    let mut state = mdp.start(&mut rng);
+    prior.belief(mdp.gamma(), || {
+        let step = mdp.step(state, rand::RngExt::random_range(&mut rng, 0..mdp.actions()), &mut rng);
+        state = if step.terminal { mdp.start(&mut rng) } else { step.next_state };
+        (step.reward, step.terminal)
+    })
+}
+
+/// Any of the agents.
+pub enum AnyAgent {
+    /// ADFQ.
+    Adfq(Adfq),
+    /// Q-learning.
+    QLearning(QLearning),
+    /// KTD-Q.
+    KtdQ(KtdQ),
+    /// Bayesian Q-learning.
+    BayesianQ(BayesianQ),
+}
+
+impl AnyAgent {
+    /// Whether it holds beliefs rather than bare estimates.
+    pub fn believes(&self) -> bool {
+        !matches!(self, Self::QLearning(_))
+    }
+}
+
+/// Calls a method of whichever agent it is.
+macro_rules! each {
+    ($any:expr, $agent:ident => $call:expr) => {
+        match $any {
+            AnyAgent::Adfq($agent) => $call,
+            AnyAgent::QLearning($agent) => $call,
+            AnyAgent::KtdQ($agent) => $call,
+            AnyAgent::BayesianQ($agent) => $call,
+        }
+    };
+}
+
+impl Agent for AnyAgent {
+    fn states(&self) -> usize {
+        each!(self, agent => agent.states())
+    }
+
+    fn actions(&self) -> usize {
+        each!(self, agent => agent.actions())
+    }
+
+    fn means(&self, state: usize) -> &[f64] {
+        each!(self, agent => agent.means(state))
+    }
+
+    fn update(&mut self, step: &Step) -> Result<()> {
+        each!(self, agent => agent.update(step))
+    }
+}
+
+/// A bare estimate counts as a belief without any doubt.
+impl Believer for AnyAgent {
+    fn var(&self, state: usize, action: usize) -> f64 {
+        match self {
+            Self::QLearning(_) => 0.0,
+            Self::Adfq(agent) => agent.var(state, action),
+            Self::KtdQ(agent) => agent.var(state, action),
+            Self::BayesianQ(agent) => agent.var(state, action),
+        }
+    }
+
+    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
+        match self {
+            Self::QLearning(agent) => agent.means(state)[action],
+            Self::Adfq(agent) => agent.sample(state, action, rng),
+            Self::KtdQ(agent) => agent.sample(state, action, rng),
+            Self::BayesianQ(agent) => agent.sample(state, action, rng),
+        }
+    }
+}
+
+impl ValueOfInformation for AnyAgent {
+    fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
+        match self {
+            Self::QLearning(_) => 0.0,
+            Self::Adfq(agent) => agent.gain(state, action, gap),
+            Self::KtdQ(agent) => agent.gain(state, action, gap),
+            Self::BayesianQ(agent) => agent.gain(state, action, gap),
+        }
+    }
+}
+
+/// A policy at work.
+pub enum AnyPolicy {
+    /// See [`Acting::Uniform`].
+    Uniform,
+    /// See [`Acting::Thompson`].
+    Thompson,
+    /// See [`Acting::EpsilonGreedy`].
+    EpsilonGreedy(EpsilonGreedy),
+    /// See [`Acting::Boltzmann`].
+    Boltzmann(Boltzmann),
+    /// See [`Acting::Active`].
+    Active,
+    /// See [`Acting::Vpi`].
+    Vpi,
+}
+
+impl Acting {
+    /// The policy, with its settings checked.
+    pub fn policy(self) -> Result<AnyPolicy> {
+        Ok(match self {
+            Self::Uniform => AnyPolicy::Uniform,
+            Self::Thompson => AnyPolicy::Thompson,
+            Self::EpsilonGreedy(epsilon) => {
+                AnyPolicy::EpsilonGreedy(EpsilonGreedy::new(Epsilon::Constant(epsilon))?)
+            }
+            Self::Boltzmann(temperature) => AnyPolicy::Boltzmann(Boltzmann::new(temperature)?),
+            Self::Active => AnyPolicy::Active,
+            Self::Vpi => AnyPolicy::Vpi,
+        })
+    }
+}
+
+impl Policy<AnyAgent> for AnyPolicy {
+    fn act<R: Rng>(&mut self, agent: &AnyAgent, state: usize, rng: &mut R) -> usize {
+        match self {
+            Self::Uniform => Uniform.act(agent, state, rng),
+            Self::Thompson => Thompson.act(agent, state, rng),
+            Self::EpsilonGreedy(policy) => policy.act(agent, state, rng),
+            Self::Boltzmann(policy) => policy.act(agent, state, rng),
+            Self::Active => Active.act(agent, state, rng),
+            Self::Vpi => Vpi.act(agent, state, rng),
+        }
+    }
+}

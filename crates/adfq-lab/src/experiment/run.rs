@@ -1,0 +1,271 @@
+//! One learning trial: an agent acts in a domain and learns, and every now and then we look at what it knows.
+
+use super::Stop;
+use super::domain::Domain;
+use super::learner::{Acting, AnyAgent, Learner};
+use crate::Result;
+use adfq::agent::Agent;
+use adfq::policy::{EpsilonGreedy, Policy};
+use adfq::random::{ChaCha8Rng, stream};
+use serde::{Deserialize, Serialize};
+
+/// Test runs per look in stochastic domains, of which the mean counts; in deterministic ones a single run will do.
+const TEST_RUNS: usize = 10;
+
+/// Steps between two questions whether to stop.
+const PATIENCE: u64 = 1_000;
+
+/// Who learns, how it acts, and what the legend calls it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contender {
+    /// The name in figures and tables.
+    pub label: &'static str,
+    /// What learns.
+    pub learner: Learner,
+    /// What acts.
+    pub acting: Acting,
+}
+
+/// A learning trial as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The family of trials it belongs to, first part of its name.
+    pub family: &'static str,
+    /// The domain's name.
+    pub domain: &'static str,
+    /// Who learns.
+    pub contender: Contender,
+    /// The number of the trial; contenders with the same number share their circumstances.
+    pub number: usize,
+    /// How many steps it lasts.
+    pub steps: u64,
+    /// How many times we look, evenly spread, beside the look before the first step.
+    pub looks: u64,
+    /// Whether a look includes test runs of the greedy policy.
+    pub tests: bool,
+    /// The seed of the whole run.
+    pub seed: u64,
+}
+
+/// What a trial showed, one entry per look. After divergence all entries are NaN.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The number of steps before each look.
+    pub steps: Vec<u64>,
+    /// The root mean square error to Q*.
+    #[serde(with = "crate::float")]
+    pub rmse: Vec<f64>,
+    /// The share of Q* within ±1 sd of the belief; empty if the agent has no beliefs.
+    #[serde(with = "crate::float")]
+    pub within_1: Vec<f64>,
+    /// The share within ±2 sd.
+    #[serde(with = "crate::float")]
+    pub within_2: Vec<f64>,
+    /// The reward collected while learning, summed up to the look.
+    #[serde(with = "crate::float")]
+    pub reward: Vec<f64>,
+    /// The mean reward of the test runs; empty if there were none.
+    #[serde(with = "crate::float")]
+    pub test: Vec<f64>,
+    /// The step at which learning diverged, if it did.
+    pub diverged: Option<u64>,
+}
+
+impl Trial {
+    /// The trial's unique name.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.circumstances(), self.contender.label)
+    }
+
+    /// The name of what all contenders of a trial share.
+    fn circumstances(&self) -> String {
+        format!("{}/{}/{} steps/trial {}", self.family, self.domain, self.steps, self.number)
+    }
+
+    /// Runs the trial.
+    ///
+    /// Whoever acts at random gets the trial's own stream, whatever the agent: so all of them learn from the same
+    /// trajectory.
+    pub fn run(&self, stop: &Stop) -> Result<Record> {
+        let (circumstances, key) = (self.circumstances(), self.key());
+        let domain = Domain::named(self.domain)?;
+        let mut agent = self.contender.learner.build(&domain.mdp, self.seed, &circumstances, &key)?;
+        let mut policy = self.contender.acting.policy()?;
+        let shared = self.contender.acting == Acting::Uniform;
+        let mut rng = stream(self.seed, &format!("{}/life", if shared { &circumstances } else { &key }));
+        let mut tests = self.tests.then(|| Tests::new(&domain, stream(self.seed, &format!("{key}/tests"))));
+        let (mut state, mut reward) = (domain.mdp.start(&mut rng), 0.0);
+        let mut record = Record::default();
+        record.look(0, &domain, &agent, reward, tests.as_mut());
+        for step in 1..=self.steps {
+            if step % PATIENCE == 0 {
+                stop.check()?;
+            }
+            let action = policy.act(&agent, state, &mut rng);
+            let taken = domain.mdp.step(state, action, &mut rng);
+            reward += taken.reward;
+            match agent.update(&taken) {
+                Err(adfq::Error::Diverged { .. }) => {
+                    self.give_up(step, &mut record);
+                    return Ok(record);
+                }
+                other => other?,
+            }
+            state = if taken.terminal { domain.mdp.start(&mut rng) } else { taken.next_state };
+            if self.is_look(step) {
+                record.look(step, &domain, &agent, reward, tests.as_mut());
+            }
+        }
+        Ok(record)
+    }
+
+    /// Look k is after step ⌊k · steps / looks⌋.
+    fn is_look(&self, step: u64) -> bool {
+        step * self.looks / self.steps > (step - 1) * self.looks / self.steps
+    }
+
+    /// Notes the divergence and fills the rest of the record with NaN.
+    fn give_up(&self, step: u64, record: &mut Record) {
+        record.diverged = Some(step);
+        let missed: Vec<u64> = (step..=self.steps).filter(|&step| self.is_look(step)).collect();
+        let length = record.steps.len() + missed.len();
+        record.steps.extend(missed);
+        for curve in [
+            &mut record.rmse,
+            &mut record.within_1,
+            &mut record.within_2,
+            &mut record.reward,
+            &mut record.test,
+        ] {
+            if !curve.is_empty() {
+                curve.resize(length, f64::NAN);
+            }
+        }
+    }
+}
+
+impl Record {
+    fn look(
+        &mut self,
+        step: u64,
+        domain: &Domain,
+        agent: &AnyAgent,
+        reward: f64,
+        tests: Option<&mut Tests<'_>>,
+    ) {
+        self.steps.push(step);
+        self.rmse.push(domain.rmse(agent));
+        self.reward.push(reward);
+        if agent.believes() {
+            let [one, two] = domain.coverage(agent);
+            self.within_1.push(one);
+            self.within_2.push(two);
+        }
+        if let Some(tests) = tests {
+            self.test.push(tests.run(agent));
+        }
+    }
+}
+
+/// Test runs of the greedy policy, in which nothing is learned (paper App. F).
+struct Tests<'a> {
+    domain: &'a Domain,
+    steps: u64,
+    runs: usize,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> Tests<'a> {
+    fn new(domain: &'a Domain, rng: ChaCha8Rng) -> Self {
+        let runs = if domain.is_stochastic() { TEST_RUNS } else { 1 };
+        Self { domain, steps: domain.test_steps(), runs, rng }
+    }
+
+    /// The mean reward, undiscounted, from the start to the end of the episode or of the test.
+    fn run(&mut self, agent: &AnyAgent) -> f64 {
+        let (mdp, mut policy) = (&self.domain.mdp, EpsilonGreedy::greedy());
+        let mut sum = 0.0;
+        for _ in 0..self.runs {
+            let mut state = mdp.start(&mut self.rng);
+            for _ in 0..self.steps {
+                let taken = mdp.step(state, policy.act(agent, state, &mut self.rng), &mut self.rng);
+                sum += taken.reward;
+                if taken.terminal {
+                    break;
+                }
+                state = taken.next_state;
+            }
+        }
+        sum / self.runs as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::roster::{ADFQ, ADFQ_EXACT, ADFQ_TS, KTD_Q, NEUTRAL, Q_LEARNING, contender};
+    use adfq::agent::KtdSettings;
+
+    fn trial(label: &str, domain: &'static str, steps: u64) -> Trial {
+        let contender = contender(label, domain, steps, domain.ends_with("stochastic"), NEUTRAL).unwrap();
+        Trial { family: "test", domain, contender, number: 0, steps, looks: 10, tests: true, seed: 1 }
+    }
+
+    fn run(trial: &Trial) -> Record {
+        trial.run(&Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn looks_are_evenly_spread() {
+        let record = run(&trial(ADFQ, "loop", 250));
+        assert_eq!(record.steps, [0, 25, 50, 75, 100, 125, 150, 175, 200, 225, 250]);
+        for curve in [&record.rmse, &record.within_1, &record.within_2, &record.reward, &record.test] {
+            assert!(curve.len() == 11 && curve.iter().all(|value| value.is_finite()));
+        }
+        let uneven = run(&Trial { looks: 3, ..trial(ADFQ, "loop", 10) });
+        assert_eq!(uneven.steps, [0, 4, 7, 10]);
+    }
+
+    #[test]
+    fn random_walkers_share_their_trajectory_and_others_do_not() {
+        let rewards = |label| run(&trial(label, "loop-stochastic", 1_000)).reward;
+        let shared = rewards(ADFQ);
+        assert!(shared[10] > 0.0);
+        assert_eq!(rewards(ADFQ_EXACT), shared);
+        assert_eq!(rewards(Q_LEARNING), shared);
+        assert_ne!(rewards(ADFQ_TS), shared);
+        let other = Trial { number: 1, ..trial(ADFQ, "loop-stochastic", 1_000) };
+        assert_ne!(run(&other).reward, shared);
+    }
+
+    #[test]
+    fn beliefs_start_with_everything_covered_and_estimates_have_none() {
+        let record = run(&trial(ADFQ, "maze", 300));
+        assert_eq!((record.within_1[0], record.within_2[0]), (1.0, 1.0));
+        assert!(run(&trial(Q_LEARNING, "maze", 300)).within_2.is_empty());
+    }
+
+    #[test]
+    fn divergence_ends_a_trial_and_is_recorded() {
+        let mut trial = trial(KTD_Q, "loop", 100);
+        let settings = KtdSettings { initial_mean: 1e13, ..KtdSettings::default() };
+        trial.contender.learner = Learner::KtdQ(settings);
+        let record = run(&trial);
+        assert_eq!((record.diverged, record.steps.len(), record.rmse.len()), (Some(1), 11, 11));
+        assert!(record.rmse[0].is_finite() && record.rmse[1..].iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn a_raised_flag_interrupts() {
+        let stop = Stop::default();
+        stop.raise();
+        assert!(matches!(trial(ADFQ, "loop", 5_000).run(&stop), Err(crate::Error::Interrupted)));
+    }
+
+    /// An agent that knows Q* earns in its tests what the optimal policy earns.
+    #[test]
+    fn a_learned_policy_passes_its_tests() {
+        let record = run(&trial(ADFQ_EXACT, "loop", 10_000));
+        assert_eq!((record.test[10], record.diverged), (40.0, None));
+    }
+}

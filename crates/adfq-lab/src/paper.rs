@@ -1,0 +1,135 @@
+//! Runs the chosen experiments and writes everything down: the report, its figures and the numbers behind them.
+//!
+//! The folder then holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and `*.json`,
+//! and `.cache` with the outcome of every unit, from which a rerun continues.
+
+use crate::cache::Cache;
+use crate::experiment::{Findings, Job, Plan, Stop, Task, registry};
+use crate::files::{check_writable, write_atomic, write_json};
+use crate::report::{Provenance, Report, Section};
+use crate::verdict::Claim;
+use crate::{Error, Result};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The folder of the outcomes, within that of the report.
+const CACHE: &str = ".cache";
+
+/// The experiments of the paper, or some of them, ready to run.
+pub struct Paper {
+    plan: Plan,
+    /// How the run was asked for, for the report.
+    command: String,
+    jobs: Vec<(&'static registry::Entry, Box<dyn Job>)>,
+}
+
+impl Paper {
+    /// The experiments that `only` chooses (see [`registry::choose`]). `command` goes into the report.
+    pub fn new(plan: Plan, only: &[String], command: impl Into<String>) -> Result<Self> {
+        Ok(Self { plan, command: command.into(), jobs: registry::choose(&plan, only)? })
+    }
+
+    /// Removes the outcomes that earlier runs left in `out`.
+    pub fn forget(out: &Path) -> Result<()> {
+        Cache::open(out.join(CACHE))?.clear()
+    }
+
+    /// How many units of work there are.
+    pub fn units(&self) -> usize {
+        self.tasks().len()
+    }
+
+    /// Runs what `out` does not hold yet, in parallel, and writes the report there.
+    ///
+    /// `done` is called after each unit. Runs on the current thread pool of `rayon`; the files are the same
+    /// whatever its size. A folder that cannot be written is an error before any work is done.
+    pub fn run(&self, out: &Path, stop: &Stop, done: impl Fn() + Sync) -> Result<Report> {
+        let cache = Cache::open(out.join(CACHE))?;
+        check_writable(out)?;
+        write_atomic(out.join(CACHE).join(".gitignore"), b"*\n")?;
+        self.tasks().par_iter().with_max_len(1).try_for_each(|task| {
+            (task.work)(&cache, stop)?;
+            done();
+            Result::Ok(())
+        })?;
+        let sections = self.jobs.par_iter().map(|(entry, job)| {
+            let findings = job.findings(&cache, stop)?;
+            write_down(entry.name, findings, out)
+        });
+        let mut report = Report::new("ADFQ, its paper's experiments run again", self.provenance());
+        report.intro = self.intro();
+        report.sections = sections.collect::<Result<_>>()?;
+        write_atomic(out.join("index.html"), report.html()?.as_bytes())?;
+        Ok(report)
+    }
+
+    /// The work of all experiments; what several of them share, once.
+    fn tasks(&self) -> Vec<Task<'_>> {
+        let mut seen = BTreeSet::new();
+        let all = self.jobs.iter().flat_map(|(_, job)| job.tasks());
+        all.filter(|task| seen.insert(task.key.clone())).collect()
+    }
+
+    fn intro(&self) -> Vec<String> {
+        let mut intro = INTRO.map(String::from).to_vec();
+        let Plan { trials, shorten, .. } = self.plan;
+        if shorten > 1 {
+            intro.push(format!(
+                "This is a first look: every run is {shorten} times shorter than the paper's."
+            ));
+        }
+        if trials < ENOUGH {
+            intro.push(format!(
+                "It rests on {trials} trials. A bootstrap of so few gives intervals that are too short: take the \
+                 verdicts for hints."
+            ));
+        }
+        intro
+    }
+
+    fn provenance(&self) -> Provenance {
+        let Plan { seed, trials, .. } = self.plan;
+        let (version, command) = (env!("CARGO_PKG_VERSION").to_owned(), self.command.clone());
+        Provenance { version, seed, trials, command }
+    }
+}
+
+/// With fewer trials the report warns of its own verdicts.
+const ENOUGH: usize = 8;
+
+const INTRO: [&str; 2] = [
+    "Each section runs one experiment of “Assumed Density Filtering Q-learning” (Jeong, Zhang, Pappas and Lee) \
+     again, or one beyond it, and puts the paper's claims, in our words, to the test.",
+    "A verdict is computed, not written: it is “holds” if the 95 % bootstrap interval of the paired difference \
+     over trials lies on the claimed side of zero, “does not hold” if it lies on the other side, and “not \
+     decided” if it reaches zero.",
+];
+
+/// Writes figures, data and claims of an experiment, and returns its section with figures and links in place.
+fn write_down(name: &str, findings: Findings, out: &Path) -> Result<Section> {
+    let Findings { mut section, figures, data } = findings;
+    for (file, figure) in figures {
+        write_atomic(out.join(format!("figures/{file}.svg")), figure.svg()?.as_bytes())?;
+        write_atomic(out.join(format!("figures/{file}.png")), &figure.png()?)?;
+        section = section
+            .link(format!("{file}.svg"), format!("figures/{file}.svg"))
+            .link(format!("{file}.png"), format!("figures/{file}.png"))
+            .figure(figure);
+    }
+    for (file, table) in data {
+        write_atomic(out.join(format!("data/{file}.csv")), table.csv().as_bytes())?;
+        let json = serde_json::to_vec(&table).map_err(|source| Error::Json { what: file.clone(), source })?;
+        write_atomic(out.join(format!("data/{file}.json")), &json)?;
+        section = section
+            .link(format!("{file}.csv"), format!("data/{file}.csv"))
+            .link(format!("{file}.json"), format!("data/{file}.json"));
+    }
+    let claims: &[Claim] = &section.claims;
+    if !claims.is_empty() {
+        let file = format!("data/{name}-claims.json");
+        write_json(out.join(&file), claims)?;
+        section = section.link(format!("{name}-claims.json"), file);
+    }
+    Ok(section)
+}
