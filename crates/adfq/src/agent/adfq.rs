@@ -72,7 +72,7 @@ pub struct Adfq {
     means: Vec<f64>,
     vars: Vec<f64>,
     visits: Vec<u32>,
-    workspace: Workspace,
+    workspace: Box<Workspace>,
     replay: Option<(Replay, ChaCha8Rng)>,
 }
 
@@ -101,7 +101,7 @@ impl Adfq {
             means: vec![prior.mean(); shape.len()],
             vars: vec![prior.var(); shape.len()],
             visits: vec![0; shape.len()],
-            workspace: Workspace::default(),
+            workspace: Box::default(),
             replay: None,
         })
     }

@@ -125,8 +125,7 @@ pub(crate) struct Scratch {
     pub peaks: SmallVec<[Peak; INLINE]>,
     /// Prior and the first j targets, for j ≤ K°.
     prefix: SmallVec<[Block; INLINE]>,
-    /// Targets K° to K°+i-1 as one block and their sum of squares; built when first needed.
-    beyond: SmallVec<[(Block, f64); INLINE]>,
+    beyond: Beyond,
 }
 
 /// The update of a problem that has been loaded. Exact noise is the noise-free update with a wider prior.
@@ -148,10 +147,12 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> 
 }
 
 /// The update proper, for a maximum of at least two targets, prior precision ρ₀ and noise w in the PDF terms.
+#[inline]
 pub(crate) fn solve_maximum(problem: &Problem, rho_0: f64, w: f64, scratch: &mut Scratch) -> Moments {
     let targets = problem.targets.as_slice();
-    scratch.find_peaks(targets, rho_0, w);
-    let Moments { mean, var } = mix(targets, w, &mut scratch.peaks);
+    let above = scratch.find_peaks(targets, rho_0, w);
+    let common = if w == 0.0 { above } else { 0 };
+    let Moments { mean, var } = mix(targets, w, common, &mut scratch.peaks);
     Moments { mean: (problem.prior.mean() + mean).clamp(problem.range.0, problem.range.1), var }
 }
 
@@ -162,24 +163,27 @@ impl Scratch {
         self.peaks.iter().copied().max_by(heavier).map_or(0.0, |peak| peak.x)
     }
 
-    /// μ*_b, σ*²_b and L_b - L° for all b, in the order of the sorted targets.
+    /// μ*_b, σ*²_b and L_b - L° for all b, in the order of the sorted targets. Returns K°.
     #[inline]
-    fn find_peaks(&mut self, targets: &[Target], rho_0: f64, w: f64) {
-        self.peaks.clear();
-        self.beyond.clear();
+    fn find_peaks(&mut self, targets: &[Target], rho_0: f64, w: f64) -> usize {
+        if self.peaks.len() != targets.len() {
+            self.peaks.resize(targets.len(), Peak { x: 0.0, var: 0.0, height: 0.0, weight: 0.0 });
+        }
+        self.beyond.0.clear();
         let (common, above) = self.find_common_peak(targets, rho_0, w > 0.0);
         if w > 0.0 {
-            self.push_peaks_above_with_noise(targets, above, w);
+            self.find_peaks_above_with_noise(targets, above, w);
         } else {
             // Without noise b's own term is one of the common set: the same peak for all of them.
-            let peak = Peak { x: common.mean, var: 1.0 / common.precision, height: 0.0, weight: 0.0 };
-            self.peaks.resize(above, peak);
+            let var = 1.0 / common.precision;
+            self.peaks[..above].fill(Peak { x: common.mean, var, height: 0.0, weight: 0.0 });
         }
-        for (j, target) in targets.iter().enumerate().skip(above) {
+        let peaks = self.peaks[above..].iter_mut();
+        for (j, (target, peak)) in targets[above..].iter().zip(peaks).enumerate() {
             let base = common.and(Block { precision: target.pdf_precision(w), mean: target.y });
-            let peak = self.finish(targets, above, j, base, -0.5 * base.spread);
-            self.peaks.push(peak);
+            *peak = self.beyond.peak(&targets[above..], j, base, -0.5 * base.spread);
         }
+        above
     }
 
     /// μ° as a block (prior and the targets above μ°), and their number K°. Keeps the prefixes if asked.
@@ -187,22 +191,21 @@ impl Scratch {
     fn find_common_peak(&mut self, targets: &[Target], rho_0: f64, keep: bool) -> (Block, usize) {
         self.prefix.clear();
         let mut common = Block { precision: rho_0, mean: 0.0 };
-        let mut above = 0;
-        // H(0) = 0: a target exactly at the peak is not active.
-        while above < targets.len() && targets[above].y > common.mean {
+        for (above, target) in targets.iter().enumerate() {
+            // H(0) = 0: a target exactly at the peak is not active.
+            if target.y <= common.mean {
+                return (common, above);
+            }
             if keep {
                 self.prefix.push(common);
             }
-            common = common.and(Block::of(&targets[above])).block;
-            above += 1;
+            common = common.and(Block::of(target)).block;
         }
-        (common, above)
+        (common, targets.len())
     }
 
     /// Peaks of the first K° actions under the paper's approximate likelihood: b's own precision is q_b < p_b.
-    fn push_peaks_above_with_noise(&mut self, targets: &[Target], above: usize, w: f64) {
-        let blank = Peak { x: 0.0, var: 0.0, height: 0.0, weight: 0.0 };
-        self.peaks.resize(above, blank);
+    fn find_peaks_above_with_noise(&mut self, targets: &[Target], above: usize, w: f64) {
         // The targets after b, gathered from the back; those before it are a prefix. Neither is ever subtracted.
         let mut after: Option<Block> = None;
         for j in (0..above).rev() {
@@ -216,45 +219,51 @@ impl Scratch {
                 * (pull / (others.precision + p))
                 * (pull / (others.precision + own.precision))
                 * (p * own.precision * w);
-            self.peaks[j] = self.finish(targets, above, targets.len(), others.and(own), height);
-            after =
-                Some(after.map_or(Block::of(&targets[j]), |after| after.and(Block::of(&targets[j])).block));
+            let rest = &targets[above..];
+            self.peaks[j] = self.beyond.peak(rest, rest.len(), others.and(own), height);
+            let this = Block::of(&targets[j]);
+            after = Some(after.map_or(this, |after| after.and(this).block));
         }
     }
+}
 
-    /// The peak that grows from a block which holds all terms but those of the targets K° to `end`.
+/// The targets from K° on: the first i of them as one block, with their sum of squares. Built when first needed.
+#[derive(Default)]
+struct Beyond(SmallVec<[(Block, f64); INLINE]>);
+
+impl Beyond {
+    /// The peak that grows from a block which holds all terms but those of the first `end` targets of `rest`.
     #[inline]
-    fn finish(&mut self, targets: &[Target], above: usize, end: usize, base: Joint, height: f64) -> Peak {
-        if above >= end || targets[above].y <= base.block.mean {
+    fn peak(&mut self, rest: &[Target], end: usize, base: Joint, height: f64) -> Peak {
+        if end == 0 || rest[0].y <= base.block.mean {
             return Peak { x: base.block.mean, var: base.var, height, weight: 0.0 };
         }
-        let active = self.count_active(targets, above, end, base.block);
-        let (more, squares) = self.beyond[active];
-        let joint = base.block.and(more);
-        Peak {
-            x: joint.block.mean,
-            var: joint.var,
-            height: height - 0.5 * (squares + joint.spread),
-            weight: 0.0,
-        }
+        self.grow(rest, end, base.block, height)
     }
 
-    /// How many of the targets K° to `end` are active: those above the mean of everything before them.
-    fn count_active(&mut self, targets: &[Target], above: usize, end: usize, base: Block) -> usize {
-        if self.beyond.is_empty() {
-            let mut more = (Block { precision: 0.0, mean: targets[above].y }, 0.0);
-            self.beyond.push(more);
-            for target in &targets[above..] {
+    fn grow(&mut self, rest: &[Target], end: usize, base: Block, height: f64) -> Peak {
+        let active = self.count_active(rest, end, base);
+        let (more, squares) = self.0[active];
+        let joint = base.and(more);
+        Peak { x: joint.block.mean, var: joint.var, height: height - 0.5 * (squares + joint.spread), weight: 0.0 }
+    }
+
+    /// How many of the first `end` targets of `rest` are active: those above the mean of everything before them.
+    fn count_active(&mut self, rest: &[Target], end: usize, base: Block) -> usize {
+        if self.0.is_empty() {
+            let mut more = (Block { precision: 0.0, mean: rest[0].y }, 0.0);
+            self.0.push(more);
+            for target in rest {
                 let joint = more.0.and(Block::of(target));
                 more = (joint.block, more.1 + joint.spread);
-                self.beyond.push(more);
+                self.0.push(more);
             }
         }
         let is_active = |i: usize| {
-            let (y, before) = (targets[above + i].y, self.beyond[i].0);
+            let (y, before) = (rest[i].y, self.0[i].0);
             base.precision * (y - base.mean) + before.precision * (y - before.mean) > 0.0
         };
-        let (mut active, mut idle) = (1, end - above);
+        let (mut active, mut idle) = (1, end);
         while active < idle {
             let middle = active.midpoint(idle);
             if is_active(middle) { active = middle + 1 } else { idle = middle }
@@ -263,15 +272,20 @@ impl Scratch {
     }
 }
 
-/// Weights k*_b = √(q_b σ*²_b) exp(L_b - max L), then mean (from μ₀) and variance of the mixture.
+/// Weights k*_b = √(q_b σ*²_b) exp(L_b - max L), then mean (from μ₀) and variance of the mixture. The first `common`
+/// peaks are one and the same, and the highest.
 #[inline]
-fn mix(targets: &[Target], w: f64, peaks: &mut [Peak]) -> Moments {
-    let highest = peaks.iter().fold(f64::NEG_INFINITY, |highest, peak| peak.height.max(highest));
+fn mix(targets: &[Target], w: f64, common: usize, peaks: &mut [Peak]) -> Moments {
     let origin = peaks[0].x;
     let (mut total, mut first) = (0.0, 0.0);
-    for (target, peak) in targets.iter().zip(peaks.iter_mut()) {
-        let height = peak.height - highest;
-        peak.weight = (target.pdf_precision(w) * peak.var).sqrt() * exp_nonpositive(height);
+    for (target, peak) in targets.iter().zip(&mut *peaks).take(common) {
+        peak.weight = (target.p * peak.var).sqrt();
+        total += peak.weight;
+    }
+    let lower = || peaks[common..].iter().map(|peak| peak.height);
+    let highest = if common > 0 { 0.0 } else { lower().fold(f64::NEG_INFINITY, f64::max) };
+    for (target, peak) in targets.iter().zip(&mut *peaks).skip(common) {
+        peak.weight = (target.pdf_precision(w) * peak.var).sqrt() * exp_nonpositive(peak.height - highest);
         total += peak.weight;
         first += peak.weight * (peak.x - origin);
     }

@@ -116,9 +116,9 @@ impl Problem {
             let mean = reward + discount * belief.mean();
             let t = discount * discount * belief.var();
             self.targets.push(Target { y: mean - mu_0, t, p: 1.0 / t, action: action as u32 });
-            least = least.min(mean);
-            greatest = greatest.max(mean);
-            narrowest = narrowest.min(t);
+            least = if mean < least { mean } else { least };
+            greatest = if mean > greatest { mean } else { greatest };
+            narrowest = if t < narrowest { t } else { narrowest };
         }
         self.prior = prior;
         self.range = (least.min(mu_0), greatest.max(mu_0));
