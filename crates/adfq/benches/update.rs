@@ -5,7 +5,7 @@
 
 use adfq::Belief;
 use adfq::random::stream;
-use adfq::update::{Next, Noise, Rule, Transition, Update};
+use adfq::update::{Next, Noise, Rule, Transition, Update, Workspace};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;
 use std::hint::black_box;
@@ -27,7 +27,7 @@ fn beliefs(actions: usize) -> Vec<Vec<Belief>> {
 fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize]) {
     let mut group = c.benchmark_group(name);
     group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).sample_size(20);
-    let update = Update::new(rule);
+    let (update, mut workspace) = (Update::new(rule), Workspace::default());
     for &actions in sizes {
         let problems = beliefs(actions);
         let transitions: Vec<_> = problems
@@ -40,7 +40,9 @@ fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize
         group.bench_function(BenchmarkId::from_parameter(actions), |b| {
             b.iter(|| {
                 for transition in &transitions {
-                    black_box(update.apply(black_box(transition), noise).expect("an update"));
+                    black_box(
+                        update.apply_in(&mut workspace, black_box(transition), noise).expect("an update"),
+                    );
                 }
             });
         });

@@ -157,7 +157,9 @@ impl<T: Float> Batch<'_, T> {
         } else {
             let row = i * self.actions..(i + 1) * self.actions;
             let next = self.mu_next[row.clone()].iter().zip(&self.var_next[row]);
-            let next = next.map(|(&mean, &var)| Belief::new(mean.into(), var.into()));
+            let next = next.map(|(&mean, &var)| (mean.into(), var.into()));
+            next.clone().try_for_each(|(mean, var)| Belief::new(mean, var).map(drop))?;
+            let next = next.map(|(mean, var)| Belief::trusted(mean, var));
             workspace.problem.load_beliefs(prior, reward, self.discount.at(i), next)?;
         }
         update.solve(workspace, noise.with_var(self.var_w.at(i)))

@@ -136,7 +136,7 @@ impl Adfq {
         } else {
             let row = self.shape.row(step.next_state);
             let next = self.means[row.clone()].iter().zip(&self.vars[row]);
-            let next = next.map(|(&mean, &var)| Ok(Belief::trusted(mean, var)));
+            let next = next.map(|(&mean, &var)| Belief::trusted(mean, var));
             problem.load_beliefs(prior, step.reward, self.discount, next)?;
         }
         self.settings.update.solve(&mut self.workspace, noise)

@@ -245,7 +245,12 @@ impl Beyond {
         let active = self.count_active(rest, end, base);
         let (more, squares) = self.0[active];
         let joint = base.and(more);
-        Peak { x: joint.block.mean, var: joint.var, height: height - 0.5 * (squares + joint.spread), weight: 0.0 }
+        Peak {
+            x: joint.block.mean,
+            var: joint.var,
+            height: height - 0.5 * (squares + joint.spread),
+            weight: 0.0,
+        }
     }
 
     /// How many of the first `end` targets of `rest` are active: those above the mean of everything before them.
@@ -278,13 +283,15 @@ impl Beyond {
 fn mix(targets: &[Target], w: f64, common: usize, peaks: &mut [Peak]) -> Moments {
     let origin = peaks[0].x;
     let (mut total, mut first) = (0.0, 0.0);
-    for (target, peak) in targets.iter().zip(&mut *peaks).take(common) {
+    let (same, lower) = peaks.split_at_mut(common);
+    let (same_targets, lower_targets) = targets.split_at(common);
+    for (target, peak) in same_targets.iter().zip(same) {
         peak.weight = (target.p * peak.var).sqrt();
         total += peak.weight;
     }
-    let lower = || peaks[common..].iter().map(|peak| peak.height);
-    let highest = if common > 0 { 0.0 } else { lower().fold(f64::NEG_INFINITY, f64::max) };
-    for (target, peak) in targets.iter().zip(&mut *peaks).skip(common) {
+    let heights = || lower.iter().map(|peak| peak.height);
+    let highest = if common > 0 { 0.0 } else { heights().fold(f64::NEG_INFINITY, f64::max) };
+    for (target, peak) in lower_targets.iter().zip(lower) {
         peak.weight = (target.pdf_precision(w) * peak.var).sqrt() * exp_nonpositive(peak.height - highest);
         total += peak.weight;
         first += peak.weight * (peak.x - origin);

@@ -81,7 +81,7 @@ impl Problem {
         let (prior, reward, discount) = (transition.prior(), transition.reward(), transition.discount());
         match transition.next() {
             Next::Terminal { target_var } => self.load_terminal(prior, reward, target_var),
-            Next::Beliefs(next) => self.load_beliefs(prior, reward, discount, next.iter().map(|b| Ok(*b))),
+            Next::Beliefs(next) => self.load_beliefs(prior, reward, discount, next.iter().copied()),
         }
     }
 
@@ -104,22 +104,21 @@ impl Problem {
         prior: Belief,
         reward: f64,
         discount: f64,
-        next: impl Iterator<Item = Result<Belief>>,
+        next: impl Iterator<Item = Belief>,
     ) -> Result<()> {
         check_reward_and_discount(reward, discount)?;
         let mu_0 = prior.mean();
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut narrowest = f64::INFINITY;
         self.targets.clear();
-        for (action, belief) in next.enumerate() {
-            let belief = belief?;
+        self.targets.extend(next.enumerate().map(|(action, belief)| {
             let mean = reward + discount * belief.mean();
             let t = discount * discount * belief.var();
-            self.targets.push(Target { y: mean - mu_0, t, p: 1.0 / t, action: action as u32 });
             least = if mean < least { mean } else { least };
             greatest = if mean > greatest { mean } else { greatest };
             narrowest = if t < narrowest { t } else { narrowest };
-        }
+            Target { y: mean - mu_0, t, p: 1.0 / t, action: action as u32 }
+        }));
         self.prior = prior;
         self.range = (least.min(mu_0), greatest.max(mu_0));
         self.shape = match self.targets.as_slice() {
