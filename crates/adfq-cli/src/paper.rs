@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
     for section in &report?.sections {
         println!("{}", section.title);
         for claim in &section.claims {
-            println!("  {} {} {}", sign(claim.verdict), claim.text, suffix(claim.verdict));
+            println!("  {} {}{}", sign(claim.verdict), claim.text, suffix(claim.verdict));
         }
     }
     let report = args.out.join("index.html");
@@ -127,5 +127,5 @@ fn sign(verdict: Verdict) -> char {
 }
 
 fn suffix(verdict: Verdict) -> String {
-    if verdict == Verdict::Holds { String::new() } else { format!("[{verdict}]") }
+    if verdict == Verdict::Holds { String::new() } else { format!(" [{verdict}]") }
 }

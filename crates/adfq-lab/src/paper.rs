@@ -17,6 +17,20 @@ use std::path::Path;
 const CACHE: &str = ".cache";
 
 /// The experiments of the paper, or some of them, ready to run.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let out = dir.path();
+/// use adfq_lab::experiment::{Plan, Stop};
+/// use adfq_lab::paper::Paper;
+///
+/// let plan = Plan { trials: 2, shorten: 100, ..Plan::quick() };
+/// let paper = Paper::new(plan, &["simple".to_owned()], "an example")?;
+/// let report = paper.run(out, &Stop::default(), || {})?;
+/// assert_eq!(report.sections.len(), 1);
+/// assert!(out.join("index.html").exists() && out.join("figures/rmse.svg").exists());
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
 pub struct Paper {
     plan: Plan,
     /// How the run was asked for, for the report.

@@ -136,13 +136,14 @@ fn figures_hold_a_line_per_agent_and_a_point_per_look() {
             ("KTD-Q", 101),
         ]
     };
-    assert_eq!(lines(&report, 0, 0), rmse(0));
+    // Nobody replays in a deterministic domain: one gap keeps the place in the legend.
+    assert_eq!(lines(&report, 0, 0), rmse(1));
     assert_eq!(lines(&report, 0, 1), rmse(101));
     let agents = [
         "ADFQ TS",
         "ADFQ ε-greedy",
-        "ADFQ TS, neutral prior",
-        "ADFQ ε-greedy, neutral prior",
+        "ADFQ TS (neutral prior)",
+        "ADFQ ε-greedy (neutral prior)",
         "Q-learning ε-greedy",
         "Q-learning Boltzmann",
         "KTD-Q ε-greedy",

@@ -1,7 +1,8 @@
 //! Beyond the paper: can the beliefs be trusted? The share of Q* within ±1 and ±2 standard deviations while learning.
 
 use super::discrete_rmse::walks;
-use super::learning::{Learning, Results, Score, last_finite, title};
+use super::learning::{Learning, title};
+use super::results::{Results, Score, last_finite};
 use super::roster::{ADFQ, ADFQ_EXACT, BAYESIAN_Q, KTD_Q};
 use super::run::{Record, Trial};
 use super::{Findings, Job, Plan};

@@ -1,6 +1,7 @@
 //! Fig. discrete_eval of the paper (App. F): what the greedy policy earns while agents learn by their own actions.
 
-use super::learning::{Learning, Results, Score, Setting, area, judge, load, title};
+use super::learning::{Learning, Setting, load, title};
+use super::results::{Results, Score, area, judge};
 use super::roster::{
     ADFQ_GREEDY, ADFQ_GREEDY_NEUTRAL, ADFQ_TS, ADFQ_TS_NEUTRAL, KTD_ACTIVE, KTD_GREEDY, Q_BOLTZMANN, Q_GREEDY,
 };

@@ -11,9 +11,20 @@ use adfq::policy::{
 use adfq::random::stream;
 use adfq::update::{Rule, Update};
 use adfq::{Belief, Result};
-use rand::Rng;
+use rand::{Rng, RngExt};
 
 /// An agent with its settings, not yet made for a domain.
+///
+/// ```
+/// use adfq::agent::{Agent, LearningRate};
+/// use adfq_lab::experiment::learner::Learner;
+///
+/// let learner = Learner::QLearning(LearningRate::paper(10_000));
+/// let agent = learner.build(&adfq::mdp::named("loop")?, 7, "loop/trial 0", "loop/trial 0/Q-learning")?;
+/// assert_eq!((agent.states(), agent.means(0)), (9, &[0.0, 0.0][..]));
+/// assert!(!agent.believes());
+/// # Ok::<(), adfq::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Learner {
     /// [`Adfq`].
@@ -37,6 +48,13 @@ pub enum Learner {
 }
 
 /// How to choose actions.
+///
+/// ```
+/// use adfq_lab::experiment::learner::Acting;
+///
+/// assert!(Acting::EpsilonGreedy(0.1).policy().is_ok());
+/// assert!(Acting::EpsilonGreedy(1.1).policy().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Acting {
     /// Any action: see [`Uniform`].
@@ -54,20 +72,19 @@ pub enum Acting {
 }
 
 impl Learner {
-    /// The agent for a domain. What is random about it is drawn from the streams called `name`: those for the prior
-    /// from `name` without the agent, so that all agents of a trial start alike.
+    /// The agent for a domain. The walk of a data-driven prior is drawn from a stream named after the `trial`, so that
+    /// all agents of a trial start alike; replay from one named after the `agent`.
     pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<AnyAgent> {
         let (states, actions, gamma) = (mdp.states(), mdp.actions(), mdp.gamma());
         let start = |prior: &Prior| start(prior, mdp, seed, trial);
         Ok(match *self {
             Self::Adfq { rule, prior, noise, replay } => {
                 let settings = AdfqSettings { update: Update::new(rule), noise, ..AdfqSettings::default() };
-                let agent_ = Adfq::new(states, actions, gamma, start(&prior)?, settings)?;
-                let replay = replay.then(|| stream(seed, &format!("{agent}/replay")));
-                AnyAgent::Adfq(match replay {
-                    Some(rng) => agent_.with_replay(rng)?,
-                    None => agent_,
-                })
+                let mut adfq = Adfq::new(states, actions, gamma, start(&prior)?, settings)?;
+                if replay {
+                    adfq = adfq.with_replay(stream(seed, &format!("{agent}/replay")))?;
+                }
+                AnyAgent::Adfq(Box::new(adfq))
             }
             Self::QLearning(rate) => AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, 0.0)?),
             Self::KtdQ(settings) => AnyAgent::KtdQ(KtdQ::new(states, actions, gamma, settings)?),
@@ -85,7 +102,8 @@ fn start(prior: &Prior, mdp: &Mdp, seed: u64, trial: &str) -> Result<Belief> {
     let mut rng = stream(seed, &format!("{trial}/prior"));
     let mut state = mdp.start(&mut rng);
     prior.belief(mdp.gamma(), || {
-        let step = mdp.step(state, rand::RngExt::random_range(&mut rng, 0..mdp.actions()), &mut rng);
+        let action = rng.random_range(0..mdp.actions());
+        let step = mdp.step(state, action, &mut rng);
         state = if step.terminal { mdp.start(&mut rng) } else { step.next_state };
         (step.reward, step.terminal)
     })
@@ -93,8 +111,8 @@ fn start(prior: &Prior, mdp: &Mdp, seed: u64, trial: &str) -> Result<Belief> {
 
 /// Any of the agents.
 pub enum AnyAgent {
-    /// ADFQ.
-    Adfq(Adfq),
+    /// ADFQ, boxed because it carries the memory of its update rule with it.
+    Adfq(Box<Adfq>),
     /// Q-learning.
     QLearning(QLearning),
     /// KTD-Q.

@@ -12,6 +12,7 @@ pub mod domain;
 pub mod learner;
 pub mod learning;
 pub mod registry;
+pub mod results;
 pub mod rmse;
 pub mod roster;
 pub mod run;

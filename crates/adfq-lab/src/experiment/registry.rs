@@ -34,6 +34,15 @@ pub const ENTRIES: &[Entry] = &[
 ///
 /// A word is the name of an experiment or a part of such names, or else a part of the names of domains, which
 /// chooses all experiments on them and leaves out their other domains.
+///
+/// ```
+/// use adfq_lab::experiment::{Plan, registry};
+///
+/// let chosen = registry::choose(&Plan::default(), &["maze".to_owned(), "rmse".to_owned()])?;
+/// let names: Vec<&str> = chosen.iter().map(|(entry, _)| entry.name).collect();
+/// assert_eq!(names, ["rmse", "discrete-rmse", "discrete-eval", "calibration", "two-phase"]);
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
 pub fn choose(plan: &Plan, only: &[String]) -> Result<Vec<(&'static Entry, Box<dyn Job>)>> {
     if let Some(word) = only.iter().find(|word| !ENTRIES.iter().any(|entry| entry.matches(word))) {
         return Err(Error::Unknown { word: word.clone(), known: known() });

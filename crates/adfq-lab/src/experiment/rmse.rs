@@ -1,6 +1,7 @@
 //! Fig. rmse of the paper (§5): how fast the update rules find Q* of the simple MDP under random exploration.
 
-use super::learning::{Learning, Results, Setting, area, last_finite, title};
+use super::learning::{Learning, Setting, title};
+use super::results::{Results, area, last_finite};
 use super::roster::{ADFQ, ADFQ_COARSE, ADFQ_EXACT, ADFQ_NUMERIC, NEUTRAL, Q_LEARNING};
 use super::run::{Record, Trial};
 use super::{Findings, Job, Plan};

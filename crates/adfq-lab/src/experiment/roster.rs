@@ -22,14 +22,23 @@ pub fn temperature(domain: &str) -> f64 {
     }
 }
 
-/// The contender called `label`, for a trial of `steps` steps in a domain that is stochastic or not, with ADFQ's
-/// and Bayesian Q-learning's beliefs starting at `prior`; nothing if nobody is called so.
+/// The contender called `label`, for a trial of `steps` steps in a domain that is stochastic or not, where the
+/// beliefs of ADFQ and Bayesian Q-learning start at `prior`; nothing if nobody is called so.
 ///
 /// In stochastic domains ADFQ has the authors' noise 10⁻³/(1+n) and, unless the label says otherwise, their replay.
 /// With exact moments the noise is treated exactly too, and there is no replay: averaging posteriors is a
 /// remedy for the approximation of the noise.
+///
+/// ```
+/// use adfq_lab::experiment::learner::Acting;
+/// use adfq_lab::experiment::roster::{ADFQ_TS, NEUTRAL, contender};
+///
+/// let found = contender(ADFQ_TS, "loop", 10_000, false, NEUTRAL).unwrap();
+/// assert_eq!((found.label, found.acting), ("ADFQ TS", Acting::Thompson));
+/// assert_eq!(contender("ADFQ with luck", "loop", 10_000, false, NEUTRAL), None);
+/// ```
 pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior: Prior) -> Option<Contender> {
-    let prior = if label.ends_with("neutral prior") { NEUTRAL } else { prior };
+    let prior = if label.ends_with("(neutral prior)") { NEUTRAL } else { prior };
     let adfq = |rule, kind, replay| {
         let noise = if stochastic { NoiseModel::Decaying(kind, 1e-3) } else { NoiseModel::None };
         Learner::Adfq { rule, prior, noise, replay: replay && stochastic }
@@ -96,9 +105,9 @@ names! {
     /// ADFQ, ε-greedy.
     ADFQ_GREEDY = "ADFQ ε-greedy", Blue, Dashed;
     /// ADFQ with Thompson sampling from [`NEUTRAL`], whatever the others start from.
-    ADFQ_TS_NEUTRAL = "ADFQ TS, neutral prior", Sky, Solid;
+    ADFQ_TS_NEUTRAL = "ADFQ TS (neutral prior)", Sky, Solid;
     /// ADFQ ε-greedy from [`NEUTRAL`].
-    ADFQ_GREEDY_NEUTRAL = "ADFQ ε-greedy, neutral prior", Sky, Dashed;
+    ADFQ_GREEDY_NEUTRAL = "ADFQ ε-greedy (neutral prior)", Sky, Dashed;
     /// ADFQ with exact moments and Thompson sampling.
     ADFQ_EXACT_TS = "ADFQ exact TS", Green, Solid;
     /// Q-learning with the paper's rate.

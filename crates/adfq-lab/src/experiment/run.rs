@@ -27,6 +27,27 @@ pub struct Contender {
 }
 
 /// A learning trial as data.
+///
+/// ```
+/// use adfq_lab::experiment::Stop;
+/// use adfq_lab::experiment::roster::{ADFQ_EXACT, NEUTRAL, contender};
+/// use adfq_lab::experiment::run::Trial;
+///
+/// let trial = Trial {
+///     family: "example",
+///     domain: "loop",
+///     contender: contender(ADFQ_EXACT, "loop", 1_000, false, NEUTRAL).unwrap(),
+///     number: 0,
+///     steps: 1_000,
+///     looks: 4,
+///     tests: false,
+///     seed: 7,
+/// };
+/// let record = trial.run(&Stop::default())?;
+/// assert_eq!(record.steps, [0, 250, 500, 750, 1_000]);
+/// assert!(record.rmse[4] < 0.5 * record.rmse[0]);
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// The family of trials it belongs to, first part of its name.

@@ -1,6 +1,7 @@
 //! Beyond the paper: reward collected while learning, in two phases, as Dearden, Friedman and Russell (1998) report it.
 
-use super::learning::{Learning, Results, Score, Setting, load, title};
+use super::learning::{Learning, Setting, load, title};
+use super::results::{Results, Score};
 use super::roster::{
     ADFQ_EXACT_TS, ADFQ_GREEDY, ADFQ_TS, BAYESIAN_SAMPLING, BAYESIAN_VPI, KTD_ACTIVE, Q_BOLTZMANN, Q_GREEDY,
 };
