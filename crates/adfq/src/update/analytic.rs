@@ -18,7 +18,7 @@
 
 use super::noise::Reduction;
 use super::problem::{INLINE, Shape, Target};
-use super::{Component, Components, Moments, Noise, Problem, Transition, Workspace};
+use super::{Component, Components, Moments, Noise, Problem, Rule, Transition, Update, Workspace};
 use crate::exponential::exp_nonpositive;
 use crate::{Belief, Result};
 use smallvec::SmallVec;
@@ -36,10 +36,7 @@ use smallvec::SmallVec;
 /// # Ok::<(), adfq::Error>(())
 /// ```
 pub fn update(transition: &Transition, noise: Noise) -> Result<Belief> {
-    let mut workspace = Workspace::default();
-    workspace.problem.load(transition)?;
-    let moments = solve(&mut workspace, noise)?;
-    workspace.problem.belief(moments, 0.0)
+    Update::bare(Rule::Analytic).apply(transition, noise)
 }
 
 /// The mixture behind [`update`]: μ*, σ*² and w* for each next action.

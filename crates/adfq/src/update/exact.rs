@@ -7,7 +7,8 @@
 use super::noise::Reduction;
 use super::problem::{Shape, Target};
 use super::{
-    Component, Components, Moments, Noise, Problem, Quadrature, RuleKind, Transition, Workspace, analytic,
+    Component, Components, Moments, Noise, Problem, Quadrature, Rule, RuleKind, Transition, Update,
+    Workspace, analytic,
 };
 use crate::normal::{Truncation, cdf, mills, pdf};
 use crate::{Belief, Error, Result};
@@ -29,10 +30,7 @@ use libm::exp;
 ///
 /// Approximate noise is an error: exact noise costs this rule nothing.
 pub fn update(transition: &Transition, noise: Noise) -> Result<Belief> {
-    let mut workspace = Workspace::default();
-    workspace.problem.load(transition)?;
-    let moments = solve(&mut workspace, noise)?;
-    workspace.problem.belief(moments, 0.0)
+    Update::bare(Rule::Exact).apply(transition, noise)
 }
 
 /// Mean, variance and mass of each next action's term of the posterior. Under noise they describe q, not T.

@@ -7,7 +7,7 @@
 use super::exact::{set_posterior, term_components};
 use super::noise::Reduction;
 use super::problem::Shape;
-use super::{Components, Moments, Noise, RuleKind, Transition, Workspace};
+use super::{Components, Moments, Noise, Rule, RuleKind, Transition, Update, Workspace};
 use crate::{Belief, Error, Result};
 
 /// An even grid of `samples` points that reaches `reach` standard deviations beyond the prior and every target.
@@ -68,10 +68,7 @@ impl Default for Grid {
 /// Approximate noise is an error, as for the exact rule. Where the posterior falls between two samples the variance
 /// comes out as the least positive number: use a floor.
 pub fn update(transition: &Transition, noise: Noise, grid: &Grid) -> Result<Belief> {
-    let mut workspace = Workspace::default();
-    workspace.problem.load(transition)?;
-    let moments = solve(&mut workspace, noise, grid)?;
-    workspace.problem.belief(moments, 0.0)
+    Update::bare(Rule::Grid(*grid)).apply(transition, noise)
 }
 
 /// Mean, variance and mass of each next action's term of the posterior, from an even grid.

@@ -115,6 +115,11 @@ impl Update {
         Self { rule, floor: Self::DEFAULT_FLOOR }
     }
 
+    /// This rule as a pure function: no floor.
+    pub(crate) const fn bare(rule: Rule) -> Self {
+        Self { rule, floor: 0.0 }
+    }
+
     /// The same with another variance floor; 0 means none.
     pub fn with_floor(self, floor: f64) -> Result<Self> {
         if !(floor >= 0.0 && floor.is_finite()) {
