@@ -12,6 +12,7 @@ pub mod experiment;
 pub mod files;
 pub mod float;
 pub mod learn;
+pub mod learner;
 pub mod lines;
 pub mod paper;
 pub mod plot;

@@ -9,7 +9,6 @@ pub mod calibration;
 pub mod discrete_eval;
 pub mod discrete_rmse;
 pub mod domain;
-pub mod learner;
 pub mod learning;
 pub mod registry;
 pub mod results;

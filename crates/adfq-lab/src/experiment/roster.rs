@@ -1,9 +1,9 @@
 //! Who takes part: the contenders with the paper's settings, and how each of them looks in every figure.
 
-use super::learner::{Acting, Learner};
 use super::run::Contender;
+use crate::learner::{Acting, Learner};
 use crate::plot::{Color, Dash};
-use adfq::agent::{KtdSettings, LearningRate, NoiseModel, Prior};
+use adfq::agent::{AdfqSettings, KtdSettings, LearningRate, NoiseModel, Prior};
 use adfq::update::{Grid, NoiseKind, Rule};
 
 /// The prior of the paper's code unless told otherwise: N(.001, 100).
@@ -30,7 +30,7 @@ pub fn temperature(domain: &str) -> f64 {
 /// remedy for the approximation of the noise.
 ///
 /// ```
-/// use adfq_lab::experiment::learner::Acting;
+/// use adfq_lab::learner::Acting;
 /// use adfq_lab::experiment::roster::{ADFQ_TS, NEUTRAL, contender};
 ///
 /// let found = contender(ADFQ_TS, "loop", 10_000, false, NEUTRAL).unwrap();
@@ -41,11 +41,12 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
     let prior = if label.ends_with("(neutral prior)") { NEUTRAL } else { prior };
     let adfq = |rule, kind, replay| {
         let noise = if stochastic { NoiseModel::Decaying(kind, 1e-3) } else { NoiseModel::None };
-        Learner::Adfq { rule, prior, noise, replay: replay && stochastic }
+        let terminal_var = AdfqSettings::default().terminal_var;
+        Learner::Adfq { rule, prior, noise, terminal_var, replay: replay && stochastic }
     };
     let analytic = adfq(Rule::Analytic, NoiseKind::Approximate, true);
     let exact = adfq(Rule::Exact, NoiseKind::Exact, false);
-    let q_learning = Learner::QLearning(LearningRate::paper(steps));
+    let q_learning = Learner::QLearning { rate: LearningRate::paper(steps), initial: 0.0 };
     let ktd_q = Learner::KtdQ(KtdSettings::default());
     let greedy = Acting::EpsilonGreedy(EPSILON);
     let (learner, acting) = match label {

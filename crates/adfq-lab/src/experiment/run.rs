@@ -2,8 +2,8 @@
 
 use super::Stop;
 use super::domain::Domain;
-use super::learner::{Acting, AnyAgent, Learner};
 use crate::Result;
+use crate::learner::{Acting, AnyAgent, Learner};
 use adfq::agent::Agent;
 use adfq::policy::{EpsilonGreedy, Policy};
 use adfq::random::{ChaCha8Rng, stream};

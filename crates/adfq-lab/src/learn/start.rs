@@ -1,10 +1,9 @@
 //! Where beliefs start in a run: a choice of the user's, made into a belief for the MDP at hand.
 
+use crate::learner::walked_belief;
 use crate::{Error, Result};
 use adfq::agent::Prior;
 use adfq::mdp::Mdp;
-use adfq::random::stream;
-use rand::RngExt;
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -61,7 +60,7 @@ impl PriorChoice {
     /// The belief this choice means for an MDP.
     pub(super) fn start(&self, mdp: &Mdp, seed: u64) -> Result<Start> {
         let named = |prior: Prior, source| {
-            let belief = prior.belief(mdp.gamma(), random_walk(mdp, seed))?;
+            let belief = walked_belief(&prior, mdp, "learn/random walk", seed)?;
             Ok(Start { mean: belief.mean(), var: belief.var(), source })
         };
         match *self {
@@ -79,18 +78,6 @@ impl PriorChoice {
                 Err(error) => Err(error),
             },
         }
-    }
-}
-
-/// Uniformly random actions from a start, and from another one where an episode ends.
-fn random_walk(mdp: &Mdp, seed: u64) -> impl FnMut() -> (f64, bool) {
-    let mut rng = stream(seed, "learn/random walk");
-    let mut state = mdp.start(&mut rng);
-    move || {
-        let action = rng.random_range(0..mdp.actions());
-        let step = mdp.step(state, action, &mut rng);
-        state = if step.terminal { mdp.start(&mut rng) } else { step.next_state };
-        (step.reward, step.terminal)
     }
 }
 

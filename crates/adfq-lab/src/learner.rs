@@ -17,9 +17,9 @@ use rand::{Rng, RngExt};
 ///
 /// ```
 /// use adfq::agent::{Agent, LearningRate};
-/// use adfq_lab::experiment::learner::Learner;
+/// use adfq_lab::learner::Learner;
 ///
-/// let learner = Learner::QLearning(LearningRate::paper(10_000));
+/// let learner = Learner::QLearning { rate: LearningRate::paper(10_000), initial: 0.0 };
 /// let agent = learner.build(&adfq::mdp::named("loop")?, 7, "loop/trial 0", "loop/trial 0/Q-learning")?;
 /// assert_eq!((agent.states(), agent.means(0)), (9, &[0.0, 0.0][..]));
 /// assert!(!agent.believes());
@@ -35,11 +35,18 @@ pub enum Learner {
         prior: Prior,
         /// The noise on targets.
         noise: NoiseModel,
+        /// The variance of the target where an episode ends.
+        terminal_var: f64,
         /// Whether it learns from the authors' replay.
         replay: bool,
     },
-    /// [`QLearning`], from 0.
-    QLearning(LearningRate),
+    /// [`QLearning`].
+    QLearning {
+        /// Its learning rate.
+        rate: LearningRate,
+        /// Where its estimates start.
+        initial: f64,
+    },
     /// [`KtdQ`].
     KtdQ(KtdSettings),
     /// [`BayesianQ`] by mixture updating. Returns are expected to vary by 1 about their mean, with a shape of 1.5,
@@ -50,7 +57,7 @@ pub enum Learner {
 /// How to choose actions.
 ///
 /// ```
-/// use adfq_lab::experiment::learner::Acting;
+/// use adfq_lab::learner::Acting;
 ///
 /// assert!(Acting::EpsilonGreedy(0.1).policy().is_ok());
 /// assert!(Acting::EpsilonGreedy(1.1).policy().is_err());
@@ -76,17 +83,19 @@ impl Learner {
     /// all agents of a trial start alike; replay from one named after the `agent`.
     pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<AnyAgent> {
         let (states, actions, gamma) = (mdp.states(), mdp.actions(), mdp.gamma());
-        let start = |prior: &Prior| start(prior, mdp, seed, trial);
+        let start = |prior: &Prior| walked_belief(prior, mdp, &format!("{trial}/prior"), seed);
         Ok(match *self {
-            Self::Adfq { rule, prior, noise, replay } => {
-                let settings = AdfqSettings { update: Update::new(rule), noise, ..AdfqSettings::default() };
+            Self::Adfq { rule, prior, noise, terminal_var, replay } => {
+                let settings = AdfqSettings { update: Update::new(rule), noise, terminal_var };
                 let mut adfq = Adfq::new(states, actions, gamma, start(&prior)?, settings)?;
                 if replay {
                     adfq = adfq.with_replay(stream(seed, &format!("{agent}/replay")))?;
                 }
                 AnyAgent::Adfq(Box::new(adfq))
             }
-            Self::QLearning(rate) => AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, 0.0)?),
+            Self::QLearning { rate, initial } => {
+                AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, initial)?)
+            }
             Self::KtdQ(settings) => AnyAgent::KtdQ(KtdQ::new(states, actions, gamma, settings)?),
             Self::BayesianQ(prior) => {
                 let belief = start(&prior)?;
@@ -97,9 +106,9 @@ impl Learner {
     }
 }
 
-/// The belief that a prior means in a domain; a random walk, if it needs one, is the trial's own.
-fn start(prior: &Prior, mdp: &Mdp, seed: u64, trial: &str) -> Result<Belief> {
-    let mut rng = stream(seed, &format!("{trial}/prior"));
+/// The belief that a prior means in a domain; a random walk, if it needs one, is drawn from the stream of this name.
+pub fn walked_belief(prior: &Prior, mdp: &Mdp, name: &str, seed: u64) -> Result<Belief> {
+    let mut rng = stream(seed, name);
     let mut state = mdp.start(&mut rng);
     prior.belief(mdp.gamma(), || {
         let action = rng.random_range(0..mdp.actions());
