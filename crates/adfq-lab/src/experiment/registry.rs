@@ -1,6 +1,6 @@
 //! Which experiments there are, in the order of the report, and how to choose some of them.
 
-use super::{Job, Plan, calibration, discrete_eval, discrete_rmse, rmse, two_phase};
+use super::{Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, two_phase};
 use crate::{Error, Result};
 
 /// An experiment by name.
@@ -15,6 +15,7 @@ pub struct Entry {
 
 /// All experiments, in the order of the report.
 pub const ENTRIES: &[Entry] = &[
+    Entry { name: "illustration", domains: &[], prepare: illustration::Illustration::prepare },
     Entry { name: "rmse", domains: rmse::DOMAINS, prepare: rmse::Rmse::prepare },
     Entry {
         name: "discrete-rmse",
