@@ -18,6 +18,7 @@ pub mod rmse;
 pub mod roster;
 pub mod run;
 pub mod two_phase;
+pub mod var_decrease;
 
 use crate::cache::Cache;
 use crate::plot::Figure;

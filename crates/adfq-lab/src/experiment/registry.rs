@@ -1,6 +1,8 @@
 //! Which experiments there are, in the order of the report, and how to choose some of them.
 
-use super::{Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, two_phase};
+use super::{
+    Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, two_phase, var_decrease,
+};
 use crate::{Error, Result};
 
 /// An experiment by name.
@@ -17,6 +19,7 @@ pub struct Entry {
 pub const ENTRIES: &[Entry] = &[
     Entry { name: "illustration", domains: &[], prepare: illustration::Illustration::prepare },
     Entry { name: "rmse", domains: rmse::DOMAINS, prepare: rmse::Rmse::prepare },
+    Entry { name: "var-decrease", domains: &[], prepare: var_decrease::VarDecrease::prepare },
     Entry {
         name: "discrete-rmse",
         domains: discrete_rmse::DOMAINS,

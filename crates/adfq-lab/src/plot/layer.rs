@@ -58,6 +58,9 @@ pub struct Line {
     pub color: Color,
     /// The stroke.
     pub dash: Dash,
+    /// Whether the stroke is a hairline, for what stands in the background.
+    #[serde(default)]
+    pub thin: bool,
 }
 
 impl Line {
@@ -76,6 +79,17 @@ impl Line {
     pub fn dash(mut self, dash: Dash) -> Self {
         self.dash = dash;
         self
+    }
+
+    /// As a hairline.
+    pub fn thin(mut self) -> Self {
+        self.thin = true;
+        self
+    }
+
+    /// The width of the stroke.
+    pub(super) fn width(&self) -> f64 {
+        if self.thin { 0.9 } else { 1.8 }
     }
 }
 
