@@ -17,6 +17,7 @@ pub mod registry;
 pub mod rmse;
 pub mod roster;
 pub mod run;
+pub mod simple_mdp;
 pub mod two_phase;
 pub mod var_decrease;
 

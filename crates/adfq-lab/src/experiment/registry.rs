@@ -1,7 +1,8 @@
 //! Which experiments there are, in the order of the report, and how to choose some of them.
 
 use super::{
-    Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, two_phase, var_decrease,
+    Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, simple_mdp, two_phase,
+    var_decrease,
 };
 use crate::{Error, Result};
 
@@ -18,6 +19,7 @@ pub struct Entry {
 /// All experiments, in the order of the report.
 pub const ENTRIES: &[Entry] = &[
     Entry { name: "illustration", domains: &[], prepare: illustration::Illustration::prepare },
+    Entry { name: "simple-mdp", domains: &[], prepare: simple_mdp::SimpleMdp::prepare },
     Entry { name: "rmse", domains: rmse::DOMAINS, prepare: rmse::Rmse::prepare },
     Entry { name: "var-decrease", domains: &[], prepare: var_decrease::VarDecrease::prepare },
     Entry {
@@ -100,6 +102,8 @@ mod tests {
     fn words_choose_experiments_or_domains() {
         assert_eq!(chosen(&[]).len(), ENTRIES.len());
         assert_eq!(chosen(&["rmse"]), [("rmse", 2)]);
+        assert_eq!(chosen(&["illustration", "var"]), [("illustration", 0), ("var-decrease", 0)]);
+        assert_eq!(chosen(&["simple"]), [("simple-mdp", 0), ("rmse", 2)]);
         assert_eq!(chosen(&["discrete"]), [("discrete-rmse", 4), ("discrete-eval", 4)]);
         assert_eq!(chosen(&["two-phase", "simple10"]), [("rmse", 1), ("two-phase", 3)]);
         let loops = [("discrete-rmse", 2), ("discrete-eval", 2), ("calibration", 2), ("two-phase", 1)];

@@ -22,7 +22,7 @@ const DRAWS: u64 = 100_000;
 const MEANS: (f64, f64) = (-10.0, 10.0);
 const VARIANCES: (f64, f64) = (0.01, 100.0);
 /// The largest σ²_k of the curves, which the paper does not give, and their steps.
-const HIGHEST: f64 = 4.0;
+const HIGHEST: f64 = 2.0;
 const STEPS: u32 = 200;
 /// As good as zero, for the fixed point.
 const TINY: f64 = 1e-9;
@@ -138,10 +138,10 @@ fn draw(rng: &mut impl Rng) -> (f64, NextTwo) {
     (var, next)
 }
 
-/// The left panel of the paper: one action at the prior mean, the other further and further above.
+/// The left panel of the paper: one action below the prior mean, the other further and further above it.
 fn by_mean() -> Vec<(String, NextTwo)> {
-    let setting = |gap: f64| (format!("μ₂ − μ₁ = {gap}"), [(0.0, 1.0), (gap, 1.0)]);
-    [0.0, 1.0, 2.0, 4.0, 8.0].map(setting).to_vec()
+    let setting = |gap: f64| (format!("μ₂ − μ₁ = {gap}"), [(-2.0, 1.0), (gap - 2.0, 1.0)]);
+    [0.0, 0.5, 1.0, 2.0, 4.0].map(setting).to_vec()
 }
 
 /// The right panel: both actions at the prior mean, the first more and more uncertain.
@@ -167,6 +167,7 @@ fn plane(title: &str, highest: f64) -> Panel {
 /// A curve for each setting, by the exact rule.
 fn curves_panel(title: &str, dash: Dash, settings: Vec<(String, NextTwo)>) -> Result<Panel> {
     let mut panel = plane(title, HIGHEST);
+    panel.y.high = Some(1.0);
     for (i, (label, next)) in settings.into_iter().enumerate() {
         let line = Line::new(label, points(UpdateRule::Exact, next, HIGHEST)?);
         panel = panel.layer(line.color(Color::slot(i)).dash(dash));
@@ -177,29 +178,30 @@ fn curves_panel(title: &str, dash: Dash, settings: Vec<(String, NextTwo)>) -> Re
 /// The setting with the largest growth by the exact rule, and what the analytic rule does there.
 fn worst_panel(outcome: &Outcome) -> Result<Panel> {
     let Growth { worst_var, worst_next, .. } = outcome.exact;
-    let mut panel = plane("(c) the largest growth found", 4.0 * worst_var);
-    for (name, rule, color, _) in rules(outcome) {
-        panel = panel.layer(Line::new(name, points(rule, worst_next, 4.0 * worst_var)?).color(color));
+    let highest = 2.0 * worst_var;
+    let mut panel = plane("(c) the largest growth found", highest);
+    for (name, rule, (color, dash), _) in rules(outcome) {
+        panel = panel.layer(Line::new(name, points(rule, worst_next, highest)?).color(color).dash(dash));
     }
     Ok(panel)
 }
 
 /// The share of settings by the ratio of the variances.
 fn quantile_panel(outcome: &Outcome) -> Panel {
-    let (x, y) = (Axis::log("σ² after / σ² before").from(1e-3), Axis::linear("share of settings below"));
+    let (x, y) = (Axis::log("σ² after / σ² before").from(0.01), Axis::linear("share of settings below"));
     let panel = Panel::new("(d) random settings", x, y.from(0.0).to(1.05));
-    let panel = panel.layer(Rule::vertical("unchanged", 1.0));
-    rules(outcome).into_iter().fold(panel, |panel, (name, _, color, growth)| {
+    let panel = panel.layer(Rule::vertical("", 1.0));
+    rules(outcome).into_iter().fold(panel, |panel, (name, _, (color, dash), growth)| {
         let shares = growth.quantiles.iter().enumerate().map(|(i, &ratio)| (ratio, i as f64 / 100.0));
-        panel.layer(Line::new(name, shares).color(color))
+        panel.layer(Line::new(name, shares).color(color).dash(dash))
     })
 }
 
-/// The two rules with their names, colours and outcomes.
-fn rules(outcome: &Outcome) -> [(&'static str, UpdateRule, Color, &Growth); 2] {
+/// The two rules with their names, looks and outcomes.
+fn rules(outcome: &Outcome) -> [(&'static str, UpdateRule, (Color, Dash), &Growth); 2] {
     [
-        ("exact moments", UpdateRule::Exact, Color::Black, &outcome.exact),
-        ("analytic", UpdateRule::Analytic, Color::Vermillion, &outcome.analytic),
+        ("exact moments", UpdateRule::Exact, (Color::Black, Dash::Solid), &outcome.exact),
+        ("analytic", UpdateRule::Analytic, (Color::Vermillion, Dash::Dashed), &outcome.analytic),
     ]
 }
 
@@ -228,15 +230,15 @@ fn prose() -> Section {
         .paragraph(
             "The variance of Q(s,a) after an update against that before, for two next actions, γ = 0.9 and the exact \
              rule; below the diagonal it shrinks. The paper gives neither its ranges nor its other parameters. Here \
-             the prior mean is 0 and r = 0 (only differences count). In (a) the first next belief is N(0, 1), the \
+             the prior mean is 0 and r = 0 (only differences count). In (a) the first next belief is N(−2, 1), the \
              second N(μ₂, 1); in (b) both means are 0 and σ₂² = 1.",
         )
         .paragraph(
             "The paper takes such curves for evidence that the variance always shrinks, a condition of its Theorem 1. \
              Random settings say otherwise: next means uniform in [−10, 10], all three variances between 0.01 and \
              100, uniform in their logarithm. Panel (c) shows the setting with the largest growth by the exact rule, \
-             for any variance before. It grows where two terms \
-             of the posterior have about the same mass and lie apart: the posterior then has two modes.",
+             for any variance before. It grows where two terms of the posterior have about the same mass and lie \
+             apart: the posterior then has two modes.",
         )
         .paragraph(
             "That 0 is a fixed point holds: a belief without doubt is not moved. So near 0 the variance shrinks ever \

@@ -82,6 +82,17 @@ impl Line {
     }
 
     /// As a hairline.
+    ///
+    /// ```
+    /// use adfq_lab::plot::{Axis, Figure, Line, Panel};
+    ///
+    /// let panel = Panel::new("", Axis::linear("q"), Axis::linear("density"));
+    /// let figure = |line| Figure::new("").panel(panel.clone().layer(line));
+    /// let line = Line::new("target", [(0.0, 0.0), (1.0, 1.0)]);
+    /// assert!(!figure(line.clone()).svg()?.contains("stroke-width=\"0.9\""));
+    /// assert!(figure(line.thin()).svg()?.contains("stroke-width=\"0.9\""));
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
     pub fn thin(mut self) -> Self {
         self.thin = true;
         self
