@@ -117,7 +117,7 @@ const INTRO: [&str; 2] = [
      again, or one beyond it, and puts the paper's claims, in our words, to the test.",
     "A verdict is computed, not written: it is “holds” if the 95 % bootstrap interval of the paired difference \
      over trials lies on the claimed side of zero, “does not hold” if it lies on the other side, and “not \
-     decided” if it reaches zero.",
+     decided” if it reaches zero. Where nothing is random, the number itself takes the place of the interval.",
 ];
 
 /// Writes figures, data and claims of an experiment, and returns its section with figures and links in place.

@@ -9,13 +9,17 @@ pub mod calibration;
 pub mod discrete_eval;
 pub mod discrete_rmse;
 pub mod domain;
+pub mod illustration;
 pub mod learning;
+pub mod picture;
 pub mod registry;
 pub mod results;
 pub mod rmse;
 pub mod roster;
 pub mod run;
+pub mod simple_mdp;
 pub mod two_phase;
+pub mod var_decrease;
 
 use crate::cache::Cache;
 use crate::plot::Figure;

@@ -1,6 +1,9 @@
 //! Which experiments there are, in the order of the report, and how to choose some of them.
 
-use super::{Job, Plan, calibration, discrete_eval, discrete_rmse, rmse, two_phase};
+use super::{
+    Job, Plan, calibration, discrete_eval, discrete_rmse, illustration, rmse, simple_mdp, two_phase,
+    var_decrease,
+};
 use crate::{Error, Result};
 
 /// An experiment by name.
@@ -15,7 +18,10 @@ pub struct Entry {
 
 /// All experiments, in the order of the report.
 pub const ENTRIES: &[Entry] = &[
+    Entry { name: "illustration", domains: &[], prepare: illustration::Illustration::prepare },
+    Entry { name: "simple-mdp", domains: &[], prepare: simple_mdp::SimpleMdp::prepare },
     Entry { name: "rmse", domains: rmse::DOMAINS, prepare: rmse::Rmse::prepare },
+    Entry { name: "var-decrease", domains: &[], prepare: var_decrease::VarDecrease::prepare },
     Entry {
         name: "discrete-rmse",
         domains: discrete_rmse::DOMAINS,
@@ -105,6 +111,8 @@ mod tests {
     fn words_choose_experiments_or_domains() {
         assert_eq!(chosen(&[]).len(), ENTRIES.len());
         assert_eq!(chosen(&["rmse"]), [("rmse", 2)]);
+        assert_eq!(chosen(&["illustration", "var"]), [("illustration", 0), ("var-decrease", 0)]);
+        assert_eq!(chosen(&["simple"]), [("simple-mdp", 0), ("rmse", 2)]);
         assert_eq!(chosen(&["discrete"]), [("discrete-rmse", 4), ("discrete-eval", 4)]);
         assert_eq!(chosen(&["two-phase", "simple10"]), [("rmse", 1), ("two-phase", 3)]);
         let loops = [("discrete-rmse", 2), ("discrete-eval", 2), ("calibration", 2), ("two-phase", 1)];

@@ -58,6 +58,9 @@ pub struct Line {
     pub color: Color,
     /// The stroke.
     pub dash: Dash,
+    /// Whether the stroke is a hairline, for what stands in the background.
+    #[serde(default)]
+    pub thin: bool,
 }
 
 impl Line {
@@ -76,6 +79,28 @@ impl Line {
     pub fn dash(mut self, dash: Dash) -> Self {
         self.dash = dash;
         self
+    }
+
+    /// As a hairline.
+    ///
+    /// ```
+    /// use adfq_lab::plot::{Axis, Figure, Line, Panel};
+    ///
+    /// let panel = Panel::new("", Axis::linear("q"), Axis::linear("density"));
+    /// let figure = |line| Figure::new("").panel(panel.clone().layer(line));
+    /// let line = Line::new("target", [(0.0, 0.0), (1.0, 1.0)]);
+    /// assert!(!figure(line.clone()).svg()?.contains("stroke-width=\"0.9\""));
+    /// assert!(figure(line.thin()).svg()?.contains("stroke-width=\"0.9\""));
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
+    pub fn thin(mut self) -> Self {
+        self.thin = true;
+        self
+    }
+
+    /// The width of the stroke.
+    pub(super) fn width(&self) -> f64 {
+        if self.thin { 0.9 } else { 1.8 }
     }
 }
 

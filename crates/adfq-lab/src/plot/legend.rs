@@ -119,7 +119,7 @@ fn key(canvas: &mut Canvas, layer: &Layer) {
             if !line.band.is_empty() {
                 swatch(canvas, line.color.hex(), 0.18);
             }
-            stroke(canvas, line.color.hex(), dash_array(line.dash), 2.0);
+            stroke(canvas, line.color.hex(), dash_array(line.dash), line.width());
         }
         Layer::Rule(rule) => stroke(canvas, rule.color.hex(), dash_array(rule.dash), 1.3),
         Layer::Area(area) => {

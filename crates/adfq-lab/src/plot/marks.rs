@@ -90,7 +90,7 @@ impl Pen<'_, '_> {
             self.path(&path, &[("class", &"band"), ("fill", &line.color.hex()), ("fill-opacity", &0.18)]);
         }
         let path = self.curve_path(&line.points);
-        self.stroke(&path, line.color.hex(), line.dash, 1.8);
+        self.stroke(&path, line.color.hex(), line.dash, line.width());
         self.canvas.close("g");
     }
 

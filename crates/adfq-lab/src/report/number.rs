@@ -14,8 +14,12 @@ pub fn short(x: f64) -> String {
     minus(trimmed)
 }
 
-/// A difference and its interval: `−0.512 [−0.61, −0.43]`, all with the decimals that the largest of them needs.
+/// A difference and its interval: `−0.512 [−0.61, −0.43]`, all with the decimals that the largest of them needs. A
+/// number without uncertainty stands alone.
 pub fn with_interval(value: f64, interval: Interval) -> String {
+    if interval.low == value && interval.high == value {
+        return short(value);
+    }
     let all = [value, interval.low, interval.high];
     let largest = all.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let [value, low, high] = if is_plain(largest) && all.iter().all(|x| x.is_finite()) {
@@ -71,7 +75,8 @@ mod tests {
         let interval = |low, high| Interval { low, high };
         assert_eq!(with_interval(-0.5123, interval(-0.61, -0.4)), "−0.512 [−0.610, −0.400]");
         assert_eq!(with_interval(0.01, interval(-0.02, 12.0)), "0.0 [−0.0, 12.0]");
-        assert_eq!(with_interval(0.0, interval(0.0, 0.0)), "0.00 [0.00, 0.00]");
+        assert_eq!(with_interval(0.0, interval(0.0, 0.0)), "0");
+        assert_eq!(with_interval(-2.25, interval(-2.25, -2.25)), "−2.25");
         assert_eq!(with_interval(1e-5, interval(-1e-5, 3e-5)), "1.00×10⁻⁵ [−1.00×10⁻⁵, 3.00×10⁻⁵]");
         assert_eq!(with_interval(f64::NAN, interval(0.0, 1.0)), "NaN [0, 1]");
     }
