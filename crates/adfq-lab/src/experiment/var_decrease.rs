@@ -1,5 +1,6 @@
 //! Fig. var_decrease of the paper (App. C): the variance after an update against that before, for two next actions;
-//! and, by random settings, how often and how far it grows, which the paper says it does not. The drawing is in `panels`.
+//! and, by random settings, how often and how far it grows, which the paper says it does not.
+//! Numbers and claims are here, the drawing is in `panels`.
 
 mod panels;
 
