@@ -10,7 +10,7 @@ use adfq::Belief;
 use std::f64::consts::TAU;
 
 /// The steps of an even grid over a panel: finer than its pixels.
-const STEPS: u32 = 480;
+const STEPS: u32 = 320;
 /// The steps, and the reach in standard deviations, of the finer grid around a needle.
 const NEEDLE: (u32, f64) = (60, 6.0);
 
@@ -74,7 +74,7 @@ pub fn gaussian(belief: Belief) -> impl Fn(f64) -> f64 {
 ///
 /// let target = adfq_lab::experiment::picture::target(1.0, 0.5, Belief::new(2.0, 4.0)?)?;
 /// assert_eq!(target, Belief::new(2.0, 1.0)?);
-/// # Ok::<(), adfq::Error>(())
+/// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn target(reward: f64, discount: f64, next: Belief) -> Result<Belief> {
     Ok(Belief::new(reward + discount * next.mean(), discount * discount * next.var())?)

@@ -50,3 +50,17 @@ fn wilson_interval_by_hand() {
     assert_eq!(value, 0.3);
     assert!((interval.low - 0.2189).abs() < 1e-4 && (interval.high - 0.3958).abs() < 1e-4, "{interval:?}");
 }
+
+#[test]
+fn the_figure_has_the_paper_s_curves_and_ours() {
+    use crate::plot::Layer;
+    let figure = panels::figure(&outcome(1_000)).unwrap();
+    let lines = |panel: usize| -> Vec<(String, usize)> {
+        let layers = figure.panels[panel].layers.iter();
+        let lines = layers.filter_map(|layer| if let Layer::Line(line) = layer { Some(line) } else { None });
+        lines.map(|line| (line.label.clone(), line.points.len())).collect()
+    };
+    assert_eq!(lines(0)[..2], [("unchanged".to_owned(), 2), ("μ₂ − μ₁ = 0".to_owned(), 201)]);
+    assert_eq!(lines(1)[1..].iter().map(|line| line.1).collect::<Vec<_>>(), [201; 5]);
+    assert_eq!(lines(3), [("exact moments".to_owned(), 101), ("analytic".to_owned(), 101)]);
+}
