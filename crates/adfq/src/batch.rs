@@ -3,7 +3,7 @@
 //! A batch of B transitions with |A| next actions each is a handful of contiguous columns. Elements do not depend on
 //! each other, so large batches run in parallel and give the same bits at any number of threads. No element allocates.
 
-use crate::update::{NoiseKind, Update, Workspace};
+use crate::update::{NoiseKind, Update, Workspace, check_reward_and_discount, check_target_var};
 use crate::{Belief, Error, Result};
 use rayon::prelude::*;
 
@@ -151,16 +151,18 @@ impl<T: Float> Batch<'_, T> {
         workspace: &mut Workspace,
     ) -> Result<Belief> {
         let prior = Belief::new(self.mu_sa[i].into(), self.var_sa[i].into())?;
-        let reward = self.reward[i].into();
+        let (reward, discount) = (self.reward[i].into(), self.discount.at(i));
+        check_reward_and_discount(reward, discount)?;
         if !self.terminal.is_empty() && self.terminal[i] {
-            workspace.problem.load_terminal(prior, reward, self.terminal_var)?;
+            check_target_var(self.terminal_var)?;
+            workspace.problem.load_terminal(prior, reward, self.terminal_var);
         } else {
             let row = i * self.actions..(i + 1) * self.actions;
             let next = self.mu_next[row.clone()].iter().zip(&self.var_next[row]);
             let next = next.map(|(&mean, &var)| (mean.into(), var.into()));
             next.clone().try_for_each(|(mean, var)| Belief::new(mean, var).map(drop))?;
             let next = next.map(|(mean, var)| Belief::trusted(mean, var));
-            workspace.problem.load_beliefs(prior, reward, self.discount.at(i), next)?;
+            workspace.problem.load_beliefs(prior, reward, discount, next)?;
         }
         update.solve(workspace, noise.with_var(self.var_w.at(i)))
     }

@@ -132,7 +132,7 @@ impl Adfq {
         let prior = self.belief(step.state, step.action);
         let problem = &mut self.workspace.problem;
         if step.terminal {
-            problem.load_terminal(prior, step.reward, self.settings.terminal_var)?;
+            problem.load_terminal(prior, step.reward, self.settings.terminal_var);
         } else {
             let row = self.shape.row(step.next_state);
             let next = self.means[row.clone()].iter().zip(&self.vars[row]);

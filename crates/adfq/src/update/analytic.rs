@@ -120,7 +120,7 @@ pub(crate) struct Peak {
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub peaks: SmallVec<[Peak; INLINE]>,
-    /// Prior and the first j targets, for j ≤ K°.
+    /// Prior and the first j targets, for j ≤ K°; used with noise only.
     prefix: SmallVec<[Block; INLINE]>,
     beyond: Beyond,
 }
@@ -147,9 +147,15 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> 
 #[inline]
 pub(crate) fn solve_maximum(problem: &Problem, rho_0: f64, w: f64, scratch: &mut Scratch) -> Moments {
     let targets = problem.targets.as_slice();
-    let above = scratch.find_peaks(targets, rho_0, w);
-    let common = if w == 0.0 { above } else { 0 };
-    let Moments { mean, var } = mix(targets, w, common, &mut scratch.peaks);
+    let Moments { mean, var } = if w == 0.0 {
+        let above = scratch.find_peaks(targets, rho_0, |target| target.p);
+        mix(targets, |target| target.p, above, &mut scratch.peaks)
+    } else {
+        // The precision q_b of b's own PDF term under the paper's approximate likelihood.
+        let q = |target: &Target| 1.0 / (target.t + w);
+        scratch.find_peaks_with_noise(targets, rho_0, w, q);
+        mix(targets, q, 0, &mut scratch.peaks)
+    };
     Moments { mean: (problem.prior.mean() + mean).clamp(problem.range.0, problem.range.1), var }
 }
 
@@ -160,56 +166,42 @@ impl Scratch {
         self.peaks.iter().copied().max_by(heavier).map_or(0.0, |peak| peak.x)
     }
 
-    /// μ*_b, σ*²_b and L_b - L° for all b, in the order of the sorted targets. Returns K°.
+    /// μ*_b, σ*²_b and L_b - L° for all b without noise, in the order of the sorted targets. Returns K°: that many b have
+    /// their own term in the common set, so they share its peak.
     #[inline]
-    fn find_peaks(&mut self, targets: &[Target], rho_0: f64, w: f64) -> usize {
-        if self.peaks.len() != targets.len() {
-            self.peaks.resize(targets.len(), Peak { x: 0.0, var: 0.0, height: 0.0, weight: 0.0 });
+    fn find_peaks(&mut self, targets: &[Target], rho_0: f64, q: impl Fn(&Target) -> f64) -> usize {
+        self.prepare(targets.len());
+        let mut common = Block { precision: rho_0, mean: 0.0 };
+        let (mut above, mut var) = (0, 0.0);
+        // H(0) = 0: a target exactly at the peak is not active.
+        while above < targets.len() && targets[above].y > common.mean {
+            let joint = common.and(Block::of(&targets[above]));
+            (common, var) = (joint.block, joint.var);
+            above += 1;
         }
-        self.beyond.0.clear();
-        let (common, above) = self.find_common_peak(targets, rho_0, w > 0.0);
-        if w > 0.0 {
-            self.find_peaks_above_with_noise(targets, above, w);
-        } else {
-            // Without noise b's own term is one of the common set: the same peak for all of them.
-            let var = 1.0 / common.precision;
-            self.peaks[..above].fill(Peak { x: common.mean, var, height: 0.0, weight: 0.0 });
-        }
-        let peaks = self.peaks[above..].iter_mut();
-        for (j, (target, peak)) in targets[above..].iter().zip(peaks).enumerate() {
-            let base = common.and(Block { precision: target.pdf_precision(w), mean: target.y });
-            *peak = self.beyond.peak(&targets[above..], j, base, -0.5 * base.spread);
-        }
+        self.peaks[..above].fill(Peak { x: common.mean, var, height: 0.0, weight: 0.0 });
+        self.find_peaks_below(targets, above, common, q);
         above
     }
 
-    /// μ° as a block (prior and the targets above μ°), and their number K°. Keeps the prefixes if asked.
-    #[inline]
-    fn find_common_peak(&mut self, targets: &[Target], rho_0: f64, keep: bool) -> (Block, usize) {
+    /// The same under the paper's approximate likelihood, where b's own precision is q_b < p_b.
+    fn find_peaks_with_noise(&mut self, targets: &[Target], rho_0: f64, w: f64, q: impl Fn(&Target) -> f64) {
+        self.prepare(targets.len());
         self.prefix.clear();
         let mut common = Block { precision: rho_0, mean: 0.0 };
-        for (above, target) in targets.iter().enumerate() {
-            // H(0) = 0: a target exactly at the peak is not active.
-            if target.y <= common.mean {
-                return (common, above);
-            }
-            if keep {
-                self.prefix.push(common);
-            }
-            common = common.and(Block::of(target)).block;
+        let mut above = 0;
+        while above < targets.len() && targets[above].y > common.mean {
+            self.prefix.push(common);
+            common = common.and(Block::of(&targets[above])).block;
+            above += 1;
         }
-        (common, targets.len())
-    }
-
-    /// Peaks of the first K° actions under the paper's approximate likelihood: b's own precision is q_b < p_b.
-    fn find_peaks_above_with_noise(&mut self, targets: &[Target], above: usize, w: f64) {
         // The targets after b, gathered from the back; those before it are a prefix. Neither is ever subtracted.
         let mut after: Option<Block> = None;
         for j in (0..above).rev() {
             let Target { y, p, .. } = targets[j];
             let before = self.prefix[j];
             let others = after.map_or(before, |after| before.and(after).block);
-            let own = Block { precision: targets[j].pdf_precision(w), mean: y };
+            let own = Block { precision: q(&targets[j]), mean: y };
             // L_b - L° = ½ (y-m)² P² (p-q) / ((P+p)(P+q)) with p - q = p q w.
             let pull = (y - others.mean) * others.precision;
             let height = 0.5
@@ -221,6 +213,30 @@ impl Scratch {
             let this = Block::of(&targets[j]);
             after = Some(after.map_or(this, |after| after.and(this).block));
         }
+        self.find_peaks_below(targets, above, common, q);
+    }
+
+    /// The peaks of the b from K° on: the common set with b's own term put in.
+    #[inline]
+    fn find_peaks_below(
+        &mut self,
+        targets: &[Target],
+        above: usize,
+        common: Block,
+        q: impl Fn(&Target) -> f64,
+    ) {
+        let below = &targets[above..];
+        for (j, (target, peak)) in below.iter().zip(&mut self.peaks[above..]).enumerate() {
+            let base = common.and(Block { precision: q(target), mean: target.y });
+            *peak = self.beyond.peak(below, j, base, -0.5 * base.spread);
+        }
+    }
+
+    fn prepare(&mut self, actions: usize) {
+        if self.peaks.len() != actions {
+            self.peaks.resize(actions, Peak { x: 0.0, var: 0.0, height: 0.0, weight: 0.0 });
+        }
+        self.beyond.0.clear();
     }
 }
 
@@ -277,26 +293,28 @@ impl Beyond {
 /// Weights k*_b = √(q_b σ*²_b) exp(L_b - max L), then mean (from μ₀) and variance of the mixture. The first `common`
 /// peaks are one and the same, and the highest.
 #[inline]
-fn mix(targets: &[Target], w: f64, common: usize, peaks: &mut [Peak]) -> Moments {
-    let origin = peaks[0].x;
-    let (mut total, mut first) = (0.0, 0.0);
+fn mix(targets: &[Target], q: impl Fn(&Target) -> f64, common: usize, peaks: &mut [Peak]) -> Moments {
+    let Peak { x: origin, var, .. } = peaks[0];
     let (same, lower) = peaks.split_at_mut(common);
     let (same_targets, lower_targets) = targets.split_at(common);
+    let mut total = 0.0;
     for (target, peak) in same_targets.iter().zip(same) {
-        peak.weight = (target.p * peak.var).sqrt();
+        peak.weight = (target.p * var).sqrt();
         total += peak.weight;
     }
+    let of_common = total;
     let heights = || lower.iter().map(|peak| peak.height);
     let highest = if common > 0 { 0.0 } else { heights().fold(f64::NEG_INFINITY, f64::max) };
-    for (target, peak) in lower_targets.iter().zip(lower) {
-        peak.weight = (target.pdf_precision(w) * peak.var).sqrt() * exp_nonpositive(peak.height - highest);
+    let mut first = 0.0;
+    for (target, peak) in lower_targets.iter().zip(&mut *lower) {
+        peak.weight = (q(target) * peak.var).sqrt() * exp_nonpositive(peak.height - highest);
         total += peak.weight;
         first += peak.weight * (peak.x - origin);
     }
     let per_weight = 1.0 / total;
     let shift = first * per_weight;
-    let mut second = 0.0;
-    for peak in peaks.iter() {
+    let mut second = of_common * (var + shift * shift);
+    for peak in lower {
         let distance = peak.x - origin - shift;
         second += peak.weight * (peak.var + distance * distance);
     }

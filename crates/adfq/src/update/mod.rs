@@ -31,6 +31,7 @@ pub use transition::{Next, Transition};
 
 pub(crate) use problem::{Moments, Problem, Shape};
 pub(crate) use quadrature::Quadrature;
+pub(crate) use transition::{check_reward_and_discount, check_target_var};
 
 use crate::{Belief, Error, Result};
 

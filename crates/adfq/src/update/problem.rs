@@ -4,7 +4,6 @@
 //! `y_b`, add μ₀ back at the end); sorting is what makes the sums over active targets prefixes, and the result
 //! independent of the order of the actions, bit for bit.
 
-use super::transition::{check_reward_and_discount, check_target_var};
 use super::{Next, Transition};
 use crate::{Belief, Error, Result};
 use smallvec::SmallVec;
@@ -27,14 +26,6 @@ pub(crate) struct Target {
     pub p: f64,
     /// The action b.
     pub action: u32,
-}
-
-impl Target {
-    /// The precision `q_b` = 1/(`t_b` + w) of b's own PDF term under the paper's approximate likelihood.
-    #[inline]
-    pub fn pdf_precision(&self, w: f64) -> f64 {
-        if w == 0.0 { self.p } else { 1.0 / (self.t + w) }
-    }
 }
 
 /// First two moments of a posterior. The mean is absolute, not shifted.
@@ -80,24 +71,24 @@ impl Problem {
     pub fn load(&mut self, transition: &Transition) -> Result<()> {
         let (prior, reward, discount) = (transition.prior(), transition.reward(), transition.discount());
         match transition.next() {
-            Next::Terminal { target_var } => self.load_terminal(prior, reward, target_var),
+            Next::Terminal { target_var } => {
+                self.load_terminal(prior, reward, target_var);
+                Ok(())
+            }
             Next::Beliefs(next) => self.load_beliefs(prior, reward, discount, next.iter().copied()),
         }
     }
 
-    /// The episode ended: the target is r, with its own variance.
+    /// The episode ended: the target is r, with its own variance. The caller has checked both.
     #[inline]
-    pub fn load_terminal(&mut self, prior: Belief, reward: f64, target_var: f64) -> Result<()> {
-        check_reward_and_discount(reward, 0.0)?;
-        check_target_var(target_var)?;
+    pub fn load_terminal(&mut self, prior: Belief, reward: f64, target_var: f64) {
         self.prior = prior;
         self.targets.clear();
         self.range = ordered(prior.mean(), reward);
         self.shape = Shape::Gaussian { y: reward - prior.mean(), t: target_var };
-        Ok(())
     }
 
-    /// The target is r + γ max over these beliefs.
+    /// The target is r + γ max over these beliefs. The caller has checked r and γ.
     #[inline]
     pub fn load_beliefs(
         &mut self,
@@ -106,7 +97,6 @@ impl Problem {
         discount: f64,
         next: impl Iterator<Item = Belief>,
     ) -> Result<()> {
-        check_reward_and_discount(reward, discount)?;
         let mu_0 = prior.mean();
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut narrowest = f64::INFINITY;
