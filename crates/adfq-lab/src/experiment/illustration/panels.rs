@@ -56,17 +56,13 @@ impl Scene {
     fn weight_panel(&self, name: &str, action: &Action) -> Panel {
         let weight = gaussian(action.error_belief);
         let here = (action.error, weight(action.error));
-        let share = Note::new(format!("{:.1} % of all", 100.0 * action.factors.weight()), here.0, here.1);
-        // Beside the dot, on the side where the curve is not.
-        let side = if action.error < 0.0 { -0.35 } else { 0.35 };
-        let share = Note { at: (here.0 + side, here.1 + 0.015), ..share };
-        let anchor = if action.error < 0.0 { Anchor::End } else { Anchor::Middle };
+        let share = format!("{:.1} % of all", 100.0 * action.factors.weight());
         let x = Axis::linear("TD error δ").from(RANGE.0).to(RANGE.1);
         let y = Axis::linear("weight c").from(0.0).to(0.38);
         Panel::new(format!("{name}: weight by TD error"), x, y)
             .layer(Line::new("weight c by TD error", curve(RANGE, &weight)).color(Color::Grey))
             .layer(Markers::new("c of this action", [here]).color(Color::Black))
-            .layer(share.anchor(anchor))
+            .layer(Note::new(share, RANGE.0 + 0.4, 0.34))
     }
 
     /// Third row: the soft maximum and the whole term.
