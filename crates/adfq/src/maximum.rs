@@ -86,6 +86,7 @@ fn moments(beliefs: &[Belief]) -> Result<(f64, f64)> {
     let shifted = beliefs.iter().map(|belief| Belief::new(belief.mean() - origin, belief.var()));
     let shifted = shifted.collect::<Result<Vec<_>>>()?;
     problem.load_beliefs(Belief::STANDARD, 0.0, 1.0, shifted.into_iter())?;
+    problem.sort();
     // One that another is above for certain has no part in the maximum.
     let certain =
         problem.targets.iter().fold(f64::NEG_INFINITY, |least, x| least.max(x.y - CERTAIN * x.t.sqrt()));

@@ -41,17 +41,16 @@ pub fn update(transition: &Transition, noise: Noise) -> Result<Belief> {
 
 /// The mixture behind [`update`]: μ*, σ*² and w* for each next action.
 pub fn components(transition: &Transition, noise: Noise) -> Result<Components> {
-    let mut workspace = Workspace::default();
-    workspace.problem.load(transition)?;
-    let moments = solve(&mut workspace, noise)?;
-    let Workspace { problem, analytic, .. } = &workspace;
-    if matches!(problem.shape, Shape::Gaussian { .. }) {
-        return Ok(Components::single(moments));
+    let w = noise.checked_var()?;
+    let Workspace { mut problem, mut analytic, .. } = Workspace::default();
+    problem.load(transition)?;
+    if let Shape::Gaussian { y, t } = problem.shape {
+        return Ok(Components::single(problem.gaussian_product(y, t + w)?));
     }
-    let reduction = match noise {
-        Noise::Exact(w) => Reduction::new(transition.prior(), w),
-        _ => Reduction::new(transition.prior(), 0.0),
-    };
+    let (exact_w, w) = if let Noise::Exact(_) = noise { (w, 0.0) } else { (0.0, w) };
+    let reduction = Reduction::new(transition.prior(), exact_w);
+    problem.sort();
+    solve_maximum(&problem, 1.0 / reduction.widened()?.var(), w, &mut analytic);
     let total: f64 = analytic.peaks.iter().map(|peak| peak.weight).sum();
     let mut components = vec![Component { mean: 0.0, var: 0.0, weight: 0.0 }; problem.targets.len()];
     for (target, peak) in problem.targets.iter().zip(&analytic.peaks) {
@@ -136,10 +135,56 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> 
     match noise {
         Noise::Exact(w) if w > 0.0 => {
             let reduction = Reduction::new(problem.prior, w);
-            let moments = solve_maximum(problem, 1.0 / reduction.widened()?.var(), 0.0, scratch);
+            let moments = solve_any(problem, reduction.widened()?.var(), 0.0, scratch);
             Ok(reduction.narrow(moments))
         }
-        _ => Ok(solve_maximum(problem, problem.prior_precision(), w, scratch)),
+        _ => Ok(solve_any(problem, problem.prior.var(), w, scratch)),
+    }
+}
+
+#[inline]
+fn solve_any(problem: &mut Problem, v_0: f64, w: f64, scratch: &mut Scratch) -> Moments {
+    if let [first, second] = *problem.targets.as_slice() {
+        let Moments { mean, var } = solve_two(v_0, w, &first, &second);
+        return Moments { mean: (problem.prior.mean() + mean).clamp(problem.range.0, problem.range.1), var };
+    }
+    problem.sort();
+    solve_maximum(problem, 1.0 / v_0, w, scratch)
+}
+
+/// Two actions, without a branch and with one exponential. Every sum has two terms, so nothing has to be sorted.
+#[inline]
+fn solve_two(v_0: f64, w: f64, first: &Target, second: &Target) -> Moments {
+    let (a, b) = (peak_of_two(v_0, w, first, second), peak_of_two(v_0, w, second, first));
+    let lower = exp_nonpositive(-(a.height - b.height).abs());
+    let (of_a, of_b) = if a.height >= b.height { (1.0, lower) } else { (lower, 1.0) };
+    let (weight_a, weight_b) = (a.weight * of_a, b.weight * of_b);
+    let per_weight = 1.0 / (weight_a + weight_b);
+    let (share_a, share_b) = (weight_a * per_weight, weight_b * per_weight);
+    let gap = a.x - b.x;
+    Moments {
+        mean: share_a * a.x + share_b * b.x,
+        var: (share_a * a.var + share_b * b.var) + share_a * share_b * (gap * gap),
+    }
+}
+
+/// The peak of one of two actions: prior times own target, and times the other's if that is above; as variances, which
+/// takes one division less than precisions do. Its weight lacks the exponential.
+#[inline]
+fn peak_of_two(v_0: f64, w: f64, own: &Target, other: &Target) -> Peak {
+    let t = own.t + w;
+    let per_sum = 1.0 / (v_0 + t);
+    let gain = v_0 * per_sum;
+    let (mean, var) = (gain * own.y, gain * t);
+    let distance = other.y - mean;
+    let per_joint = 1.0 / (var + other.t);
+    // An idle target moves nothing, adds no square and leaves all of the variance.
+    let (per_joint, kept) = if distance > 0.0 { (per_joint, other.t * per_joint) } else { (0.0, 1.0) };
+    Peak {
+        x: mean + var * per_joint * distance,
+        var: var * kept,
+        height: -0.5 * (own.y * own.y * per_sum + distance * distance * per_joint),
+        weight: (gain * kept).sqrt(),
     }
 }
 

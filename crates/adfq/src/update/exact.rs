@@ -74,6 +74,7 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise) -> Result<Moments> 
     if let Shape::Gaussian { y, t } = workspace.problem.shape {
         return workspace.problem.gaussian_product(y, t + w);
     }
+    workspace.problem.sort();
     let reduction = Reduction::new(workspace.problem.prior, w);
     let widened = reduction.widened()?;
     let of_t = match workspace.problem.targets.as_slice() {

@@ -93,6 +93,7 @@ pub(crate) fn solve(workspace: &mut Workspace, noise: Noise, grid: &Grid) -> Res
     if let Shape::Gaussian { y, t } = problem.shape {
         return problem.gaussian_product(y, t + w);
     }
+    problem.sort();
     let reduction = Reduction::new(problem.prior, w);
     let widened = reduction.widened()?;
     set_posterior(problem, 1.0 / widened.var(), analytic, quadrature);

@@ -118,8 +118,13 @@ impl Problem {
             [only] => Shape::Gaussian { y: only.y, t: only.t },
             _ => Shape::Maximum,
         };
-        sort_descending(&mut self.targets);
         Ok(())
+    }
+
+    /// Sorts the targets. Whoever depends on their order calls this first.
+    #[inline]
+    pub fn sort(&mut self) {
+        sort_descending(&mut self.targets);
     }
 
     /// The prior precision ρ₀ = 1/σ²_{s,a}.
