@@ -25,7 +25,7 @@ const CACHE: &str = ".cache";
 /// use adfq_lab::paper::Paper;
 ///
 /// let plan = Plan { trials: 2, shorten: 100, ..Plan::quick() };
-/// let paper = Paper::new(plan, &["simple".to_owned()], "an example")?;
+/// let paper = Paper::new(plan, &["simple10".to_owned()], "an example")?;
 /// let report = paper.run(out, &Stop::default(), || {})?;
 /// assert_eq!(report.sections.len(), 1);
 /// assert!(out.join("index.html").exists() && out.join("figures/rmse.svg").exists());

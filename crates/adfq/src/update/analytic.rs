@@ -188,7 +188,7 @@ fn peak_of_two(v_0: f64, w: f64, own: &Target, other: &Target) -> Peak {
     }
 }
 
-/// The update proper, for a maximum of at least two targets, prior precision ρ₀ and noise w in the PDF terms.
+/// The update proper, for a maximum of at least two sorted targets, prior precision ρ₀ and noise w in the PDF terms.
 #[inline]
 pub(crate) fn solve_maximum(problem: &Problem, rho_0: f64, w: f64, scratch: &mut Scratch) -> Moments {
     let targets = problem.targets.as_slice();

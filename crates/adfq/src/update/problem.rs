@@ -1,4 +1,4 @@
-//! A transition as the rules see it: shifted so that the prior mean is 0, with the targets sorted.
+//! A transition as the rules see it: shifted so that the prior mean is 0, and the targets ready to be sorted.
 //!
 //! Shifting first is what keeps the small differences between large means (`update-on-one-page`: work with
 //! `y_b`, add μ₀ back at the end); sorting is what makes the sums over active targets prefixes, and the result
@@ -48,7 +48,7 @@ pub(crate) enum Shape {
 pub(crate) struct Problem {
     pub prior: Belief,
     pub shape: Shape,
-    /// All targets in descending order of their means, ties in ascending order of their variances.
+    /// All targets; after `sort`, in descending order of their means, ties in ascending order of their variances.
     pub targets: SmallVec<[Target; INLINE]>,
     /// Least and greatest of the prior mean and the target means.
     pub range: (f64, f64),
@@ -125,12 +125,6 @@ impl Problem {
     #[inline]
     pub fn sort(&mut self) {
         sort_descending(&mut self.targets);
-    }
-
-    /// The prior precision ρ₀ = 1/σ²_{s,a}.
-    #[inline]
-    pub fn prior_precision(&self) -> f64 {
-        1.0 / self.prior.var()
     }
 
     /// From moments to a belief: floor applied, and nothing that is not finite gets out.
