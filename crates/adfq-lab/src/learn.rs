@@ -2,14 +2,12 @@
 //!
 //! Statistics over many runs live elsewhere; so does how a result is shown ([`text`](crate::text)).
 
-mod best;
 mod kinds;
 mod run;
 mod score;
 mod settings;
 mod start;
 
-pub use best::probability_best;
 pub use kinds::{AgentKind, PolicyKind};
 pub use score::Score;
 pub use settings::LearnSettings;
@@ -17,8 +15,8 @@ pub use start::{PriorChoice, Start};
 
 use crate::Result;
 use crate::solve::{Solved, SolvedState};
-use adfq::Belief;
 use adfq::mdp::Mdp;
+use adfq::{Belief, MaxOfGaussians};
 use run::Run;
 use serde::Serialize;
 
@@ -70,7 +68,7 @@ pub struct LearnedState {
     pub mean: Vec<f64>,
     /// The standard deviations of the beliefs, if the agent has any.
     pub sd: Option<Vec<f64>>,
-    /// The probability that each action is the best, by [`probability_best`] of Gaussians with these moments.
+    /// The probability that each action is the best, by [`MaxOfGaussians::probabilities`] of these moments.
     pub best: Option<Vec<f64>>,
     /// Q*(s,a).
     pub q: Vec<f64>,
@@ -99,7 +97,7 @@ impl LearnedState {
             visits: run.visits[state],
             greedy: first_largest(&mean),
             sd: var.map(|var| var.iter().map(|var| var.sqrt()).collect()),
-            best: var.map(|var| beliefs(var).map(|beliefs| probability_best(&beliefs))).transpose()?,
+            best: var.map(|var| MaxOfGaussians::new(&beliefs(var)?)?.probabilities()).transpose()?,
             mean,
             q: truth.q.clone(),
             optimal: truth.optimal.clone(),

@@ -62,6 +62,28 @@ impl MaxOfGaussians {
         greatest + log(sum) + self.ln_cdf(x)
     }
 
+    /// The probability that each of them is the maximum, Pr(X_k = M); all add to 1.
+    ///
+    /// ```
+    /// use adfq::{Belief, MaxOfGaussians};
+    ///
+    /// let max = MaxOfGaussians::new(&[Belief::new(1.0, 1.0)?, Belief::new(0.0, 1.0)?])?;
+    /// // Φ(1/√2)
+    /// assert!((max.probabilities()?[0] - 0.760_249_938_906_523).abs() < 1e-9);
+    /// # Ok::<(), adfq::Error>(())
+    /// ```
+    pub fn probabilities(&self) -> Result<Vec<f64>> {
+        if let [_] = self.beliefs.as_slice() {
+            return Ok(vec![1.0]);
+        }
+        let (mut quadrature, problem) = integrate(&self.beliefs)?;
+        let mut probabilities = vec![0.0; self.beliefs.len()];
+        for (target, (mass, _, _)) in problem.targets.iter().zip(quadrature.term_moments()) {
+            probabilities[target.action as usize] = mass;
+        }
+        Ok(probabilities)
+    }
+
     /// The distribution function Pr(M ≤ x) = Π_i Φ(z_i).
     pub fn cdf(&self, x: f64) -> f64 {
         exp(self.ln_cdf(x))
@@ -79,9 +101,21 @@ fn ln_hazard(belief: &Belief, x: f64) -> f64 {
     ln_pdf(z) - log(belief.sd()) - ln_cdf(z)
 }
 
-/// The posterior quadrature without a prior, seen from the greatest mean.
+/// The greatest mean, from which the others are measured.
+fn greatest_mean(beliefs: &[Belief]) -> f64 {
+    beliefs.iter().fold(f64::NEG_INFINITY, |greatest, belief| greatest.max(belief.mean()))
+}
+
 fn moments(beliefs: &[Belief]) -> Result<(f64, f64)> {
-    let origin = beliefs.iter().fold(f64::NEG_INFINITY, |greatest, belief| greatest.max(belief.mean()));
+    let (quadrature, _) = integrate(beliefs)?;
+    let (mean, var) =
+        quadrature.moments().ok_or(Error::NotRepresentable { mean: f64::NAN, var: f64::NAN })?;
+    Ok((greatest_mean(beliefs) + mean, var))
+}
+
+/// The posterior quadrature without a prior, seen from the greatest mean.
+fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
+    let origin = greatest_mean(beliefs);
     let mut problem = Problem::default();
     let shifted = beliefs.iter().map(|belief| Belief::new(belief.mean() - origin, belief.var()));
     let shifted = shifted.collect::<Result<Vec<_>>>()?;
@@ -94,9 +128,7 @@ fn moments(beliefs: &[Belief]) -> Result<(f64, f64)> {
     let mut quadrature = Quadrature::default();
     quadrature.posterior.set(&problem.targets, relevant, 0.0, 0.0);
     quadrature.integrate();
-    let (mean, var) =
-        quadrature.moments().ok_or(Error::NotRepresentable { mean: f64::NAN, var: f64::NAN })?;
-    Ok((origin + mean, var))
+    Ok((quadrature, problem))
 }
 
 #[cfg(test)]
@@ -152,5 +184,33 @@ mod tests {
     fn a_hundred_equal_ones() {
         // E max of 100 standard normals, from tables of order statistics: 2.50759364.
         assert!((max(&[(0.0, 1.0); 100]).mean() - 2.507_593_64).abs() < 1e-8);
+    }
+
+    /// Two Gaussians: the first is larger with probability Φ((μ₀ - μ₁)/√(σ₀² + σ₁²)), at any ratio of the widths.
+    #[test]
+    fn the_probability_that_one_of_two_is_the_maximum_has_a_closed_form() {
+        for (gap, first, second) in [
+            (0.0, 1.0, 1.0),
+            (0.7, 1.0, 2.0),
+            (-1.5, 0.3, 1.0),
+            (3.0, 1e-5, 10.0),
+            (1e-3, 10.0, 1e-6),
+            (50.0, 1.0, 1.0),
+        ] {
+            let (first, second): (f64, f64) = (first * first, second * second);
+            let chances = max(&[(5.0 + gap, first), (5.0, second)]).probabilities().unwrap();
+            let z: f64 = gap / (first + second).sqrt();
+            let closed = exp(ln_cdf(z));
+            assert!((chances[0] - closed).abs() < 1e-9, "{gap} {first} {second}: {} {closed}", chances[0]);
+            assert!((chances[0] + chances[1] - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn equals_share_and_one_alone_is_the_maximum() {
+        for chance in max(&[(2.0, 9.0); 7]).probabilities().unwrap() {
+            assert!((chance - 1.0 / 7.0).abs() < 1e-12, "{chance}");
+        }
+        assert_eq!(max(&[(2.0, 9.0)]).probabilities().unwrap(), [1.0]);
     }
 }

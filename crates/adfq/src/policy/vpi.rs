@@ -10,9 +10,9 @@ use super::Policy;
 use super::epsilon_greedy::best;
 use crate::agent::Agent;
 use crate::agent::table::argmax;
+use crate::normal::{mills, pdf};
 use rand::Rng;
 use smallvec::SmallVec;
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// An agent whose beliefs are symmetric, and can say what a surprise in one of them is worth.
 pub trait ValueOfInformation: Agent {
@@ -31,9 +31,8 @@ pub trait ValueOfInformation: Agent {
 /// ```
 pub fn gaussian_gain(sd: f64, gap: f64) -> f64 {
     let z = gap / sd;
-    let density = libm::exp(-0.5 * z * z) / (2.0 * PI).sqrt();
-    let tail = 0.5 * libm::erfc(z * FRAC_1_SQRT_2);
-    (sd * (density - z * tail)).max(0.0)
+    // Φ(-z) = φ(z) m(z) with the Mills ratio m.
+    (sd * pdf(z) * (1.0 - z * mills(z))).max(0.0)
 }
 
 /// Chooses the action with the largest μ(s,a) + VPI(s,a), a random one of them if there are several.
