@@ -1,0 +1,1 @@
+//! What was lived through, to learn from again.

@@ -1,0 +1,74 @@
+//! The shape of what an agent sees and the number of things it can do.
+
+use serde::{Deserialize, Serialize};
+
+/// How the numbers of a frame lie in its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Element {
+    /// One byte a number; the network sees it times `scale`.
+    U8 {
+        /// 1/255 for pixels, 1 for flags.
+        scale: f32,
+    },
+    /// Four bytes a number, an f32 in the machine's order.
+    F32,
+}
+
+impl Element {
+    /// Bytes of one number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 { .. } => 1,
+            Self::F32 => 4,
+        }
+    }
+}
+
+/// The frames an environment emits, how many of them an observation stacks, and the number of actions.
+///
+/// ```
+/// use adfq_env::{Element, Space};
+///
+/// let atari = Space { frame: vec![84, 84, 1], element: Element::U8 { scale: 1.0 / 255.0 }, stack: 4, actions: 6 };
+/// assert_eq!((atari.frame_bytes(), atari.observation_len()), (7056, 28_224));
+/// assert_eq!(atari.observation_shape(), [84, 84, 4]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Space {
+    /// The shape of one frame: `[n]`, or `[height, width, channels]` with the channels innermost.
+    pub frame: Vec<usize>,
+    /// How its numbers lie in bytes.
+    pub element: Element,
+    /// How many frames, the latest last, make an observation. They are stacked along the innermost axis; before the
+    /// first frame of an episode come copies of it.
+    pub stack: usize,
+    /// The number of actions.
+    pub actions: usize,
+}
+
+impl Space {
+    /// Numbers in one frame.
+    pub fn frame_len(&self) -> usize {
+        self.frame.iter().product()
+    }
+
+    /// Bytes of one frame.
+    pub fn frame_bytes(&self) -> usize {
+        self.frame_len() * self.element.bytes()
+    }
+
+    /// Numbers in one observation.
+    pub fn observation_len(&self) -> usize {
+        self.frame_len() * self.stack
+    }
+
+    /// The shape of one observation: the frame's, its innermost axis `stack` times as long.
+    pub fn observation_shape(&self) -> Vec<usize> {
+        let mut shape = self.frame.clone();
+        if let Some(innermost) = shape.last_mut() {
+            *innermost *= self.stack;
+        }
+        shape
+    }
+}
