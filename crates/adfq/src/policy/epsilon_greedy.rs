@@ -87,8 +87,14 @@ impl<A: Agent + ?Sized> Policy<A> for EpsilonGreedy {
 }
 
 /// An index of the largest value, drawn uniformly if it is there more than once.
+///
+/// ```
+/// use adfq::{policy::best, random::stream};
+///
+/// assert_eq!(best(&[1.0_f32, 3.0, 2.0], &mut stream(0, "best")), 1);
+/// ```
 #[inline]
-pub(super) fn best<R: Rng>(values: &[f64], rng: &mut R) -> usize {
+pub fn best<T: Copy + PartialOrd, R: Rng>(values: &[T], rng: &mut R) -> usize {
     let (mut best, mut ties) = (0, 0);
     for (i, &value) in values.iter().enumerate() {
         if value > values[best] {

@@ -11,7 +11,7 @@ mod weighted;
 
 pub use active::Active;
 pub use boltzmann::Boltzmann;
-pub use epsilon_greedy::{Epsilon, EpsilonGreedy};
+pub use epsilon_greedy::{Epsilon, EpsilonGreedy, best};
 pub use thompson::Thompson;
 pub use trajectory::Trajectory;
 pub use uniform::Uniform;

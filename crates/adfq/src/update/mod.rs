@@ -34,6 +34,7 @@ pub(crate) use quadrature::Quadrature;
 pub(crate) use transition::{check_reward_and_discount, check_target_var};
 
 use crate::{Belief, Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// Which update rule to use.
 ///
@@ -55,7 +56,14 @@ pub enum Rule {
 }
 
 /// A rule's name, without its settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// ```
+/// use adfq::update::{Rule, RuleKind};
+///
+/// assert_eq!(Rule::from(RuleKind::Exact), Rule::Exact);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RuleKind {
     /// See [`analytic`].
     Analytic,
@@ -72,6 +80,17 @@ impl Rule {
             Self::Analytic => RuleKind::Analytic,
             Self::Exact => RuleKind::Exact,
             Self::Grid(_) => RuleKind::Grid,
+        }
+    }
+}
+
+impl From<RuleKind> for Rule {
+    /// The rule of this name with its default settings.
+    fn from(kind: RuleKind) -> Self {
+        match kind {
+            RuleKind::Analytic => Self::Analytic,
+            RuleKind::Exact => Self::Exact,
+            RuleKind::Grid => Self::Grid(Grid::default()),
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use super::Moments;
 use crate::{Belief, Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// The noise on a target, with its variance σ_w².
 ///
@@ -33,7 +34,8 @@ pub enum Noise {
 }
 
 /// How noise is treated, without its variance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NoiseKind {
     /// See [`Noise::None`].
     #[default]

@@ -1,0 +1,188 @@
+//! A trainer as files, and back: everything that decides what follows, so that a resumed run is the same bits as one
+//! never stopped.
+//!
+//! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
+//! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
+
+use crate::config::Config;
+use crate::learner::Learner;
+use crate::observation::Observation;
+use crate::policy::Explorer;
+use crate::replay::{Replay, ReplayState, Segment};
+use crate::stats::Stats;
+use crate::trainer::{Trainer, replay_settings};
+use crate::{Error, Result};
+use adfq::random::ChaCha8Rng;
+use adfq_files::Container;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::path::{Path, PathBuf};
+
+const KIND: &str = "adfq checkpoint";
+const SEGMENT_KIND: &str = "adfq replay segment";
+/// Of both files. Raised whenever the meaning of a section changes.
+const VERSION: u32 = 1;
+
+/// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLengths {
+    /// Of `metrics.csv`.
+    pub metrics: u64,
+    /// Of `evaluations.csv`.
+    pub evaluations: u64,
+    /// Of the TensorBoard file.
+    pub events: u64,
+}
+
+/// Where a piece of the replay memory lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentEntry {
+    /// The lane it belongs to.
+    pub lane: usize,
+    /// Its first slot, counted from the start of the run.
+    pub first: u64,
+    /// Its number of slots.
+    pub count: u64,
+}
+
+impl SegmentEntry {
+    /// The file's name: the same slots always get the same name, and hold the same bytes.
+    pub fn file_name(&self) -> String {
+        format!("replay-{}-{:012}-{}.adfq", self.lane, self.first, self.count)
+    }
+}
+
+/// The small things, in one section.
+#[derive(Serialize, Deserialize)]
+struct State {
+    step: u64,
+    adam_steps: u64,
+    explorer: Explorer,
+    sampler: ChaCha8Rng,
+    stats: Stats,
+    envs: Vec<u8>,
+    observations: Vec<Observation>,
+    replay: ReplayState,
+    segments: Vec<SegmentEntry>,
+    logs: LogLengths,
+}
+
+/// Writes one segment beside the checkpoints.
+pub fn write_segment(folder: &Path, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
+    let mut file = Container::new(SEGMENT_KIND, VERSION);
+    file.put("slots", &segment.bytes);
+    Ok(file.write(folder.join(entry.file_name()))?)
+}
+
+/// Writes the checkpoint; the segments must be there already.
+pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
+    let (replay, priorities) = trainer.replay.save();
+    let state = State {
+        step: trainer.step,
+        adam_steps: trainer.learner.adam.t,
+        explorer: trainer.explorer.clone(),
+        sampler: trainer.sampler.clone(),
+        stats: trainer.stats.clone(),
+        envs: trainer.envs.save()?,
+        observations: trainer.observations.clone(),
+        replay,
+        segments: segments.to_vec(),
+        logs,
+    };
+    let state = postcard::to_stdvec(&state).map_err(|error| unfit(path, error))?;
+    let config = trainer.config.to_toml()?;
+    let learner = &trainer.learner;
+    let mut file = Container::new(KIND, VERSION);
+    file.put("config", config.as_bytes());
+    file.put("state", &state);
+    file.put("online", bytemuck::cast_slice(&learner.online));
+    file.put("target", bytemuck::cast_slice(&learner.target));
+    file.put("adam m", bytemuck::cast_slice(&learner.adam.m));
+    file.put("adam v", bytemuck::cast_slice(&learner.adam.v));
+    file.put("priorities", bytemuck::cast_slice(&priorities));
+    Ok(file.write(path)?)
+}
+
+/// A trainer read back, and what else the checkpoint knew.
+pub struct Restored {
+    /// The trainer, at the step of the checkpoint.
+    pub trainer: Trainer,
+    /// The segments that its replay memory came from.
+    pub segments: Vec<SegmentEntry>,
+    /// How long the logs were.
+    pub logs: LogLengths,
+}
+
+/// Reads a checkpoint and its segments, which lie beside it.
+pub fn read(path: &Path, available: Option<u64>) -> Result<Restored> {
+    let file = Container::read(path, KIND, VERSION)?;
+    let config = read_config(&file, path)?;
+    let state: State = decode(file.get("state")?, path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let segments = state.segments.iter().map(|entry| read_segment(folder, entry)).collect::<Result<Vec<_>>>()?;
+    let mut trainer = Trainer::new(&config, available)?;
+    fill_learner(&mut trainer.learner, &file, path)?;
+    trainer.learner.adam.t = state.adam_steps;
+    let priorities = numbers(file.get("priorities")?, path)?;
+    let settings = replay_settings(&config);
+    trainer.replay = Replay::restore(&settings, &trainer.space, state.replay, &priorities, &segments)?;
+    trainer.envs.restore(&state.envs)?;
+    trainer.step = state.step;
+    trainer.explorer = state.explorer;
+    trainer.sampler = state.sampler;
+    trainer.stats = state.stats;
+    trainer.observations = state.observations;
+    Ok(Restored { trainer, segments: state.segments, logs: state.logs })
+}
+
+/// The learner of a checkpoint alone, for evaluation: no replay memory is read.
+pub fn read_learner(path: &Path) -> Result<(Config, Learner, u64)> {
+    let file = Container::read(path, KIND, VERSION)?;
+    let config = read_config(&file, path)?;
+    let state: State = decode(file.get("state")?, path)?;
+    let mut learner = Learner::new(&config, adfq_env::make(&config.env)?.space())?;
+    fill_learner(&mut learner, &file, path)?;
+    Ok((config, learner, state.step))
+}
+
+fn read_config(file: &Container, path: &Path) -> Result<Config> {
+    let text = std::str::from_utf8(file.get("config")?).map_err(|error| unfit(path, error))?;
+    Config::from_toml(text)
+}
+
+fn read_segment(folder: &Path, entry: &SegmentEntry) -> Result<Segment> {
+    let file = Container::read(folder.join(entry.file_name()), SEGMENT_KIND, VERSION)?;
+    let bytes = file.get("slots")?.to_vec();
+    Ok(Segment { lane: entry.lane, first: entry.first, count: entry.count, bytes })
+}
+
+fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<()> {
+    for (name, to) in [
+        ("online", &mut learner.online),
+        ("target", &mut learner.target),
+        ("adam m", &mut learner.adam.m),
+        ("adam v", &mut learner.adam.v),
+    ] {
+        let from = numbers(file.get(name)?, path)?;
+        if from.len() != to.len() {
+            let reason = format!("{name} has {} numbers, the network {}", from.len(), to.len());
+            return Err(Error::Checkpoint { path: path.to_owned(), reason });
+        }
+        *to = from;
+    }
+    Ok(())
+}
+
+/// Bytes of a section need not be aligned as numbers are: they are copied.
+fn numbers(bytes: &[u8], path: &Path) -> Result<Vec<f32>> {
+    let whole = bytes.len() % 4 == 0;
+    let all = || bytemuck::pod_collect_to_vec(bytes);
+    if whole { Ok(all()) } else { Err(unfit(path, "a section holds no whole number of numbers")) }
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {
+    postcard::from_bytes(bytes).map_err(|error| unfit(path, error))
+}
+
+fn unfit(path: &Path, reason: impl ToString) -> Error {
+    Error::Checkpoint { path: PathBuf::from(path), reason: reason.to_string() }
+}

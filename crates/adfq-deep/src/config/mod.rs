@@ -1,0 +1,335 @@
+//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in [`presets`].
+
+pub mod presets;
+
+use crate::{Error, Result};
+use adfq::policy::Epsilon;
+use adfq::update::{NoiseKind, RuleKind, Update};
+use adfq_nn::{AdamSettings, Clip, Head, Init, Layer, Output, Spec, Weights};
+use serde::{Deserialize, Serialize};
+
+/// What learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentKind {
+    /// Deep ADFQ: a belief on every Q(s,a).
+    Adfq,
+    /// DQN (Mnih et al. 2015).
+    Dqn,
+    /// Double DQN (van Hasselt et al. 2016).
+    Ddqn,
+}
+
+impl AgentKind {
+    /// Numbers the network gives for an action: μ and -log σ, or Q alone.
+    pub fn groups(self) -> usize {
+        if self == Self::Adfq { 2 } else { 1 }
+    }
+
+    /// The name, as in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Adfq => "adfq",
+            Self::Dqn => "dqn",
+            Self::Ddqn => "ddqn",
+        }
+    }
+}
+
+/// How it explores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyKind {
+    /// Thompson sampling: one normal number for each action. It needs beliefs, and so ADFQ.
+    Thompson,
+    /// ε-greedy on the means.
+    Epsilon,
+}
+
+impl PolicyKind {
+    /// The name, as in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thompson => "thompson",
+            Self::Epsilon => "epsilon",
+        }
+    }
+}
+
+/// A whole run: the same configuration gives the same bits.
+///
+/// ```
+/// use adfq_deep::Config;
+///
+/// let config = Config::for_env("cartpole")?;
+/// let text = config.to_toml()?;
+/// assert_eq!(Config::from_toml(&text)?, config);
+/// assert!(Config::from_toml(&text.replace("batch", "bach")).unwrap_err().to_string().contains("bach"));
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The environment's name, as [`adfq_env::make`] knows it.
+    pub env: String,
+    /// What learns.
+    pub agent: AgentKind,
+    /// How it explores.
+    pub policy: PolicyKind,
+    /// The seed from which all chance of the run is drawn.
+    pub seed: u64,
+    /// Environment steps, over all environments together.
+    pub steps: u64,
+    /// Environments stepped side by side. The ratio of gradient steps to environment steps stays the same.
+    pub envs: usize,
+    /// The network between input and head.
+    pub network: NetworkConfig,
+    /// Beliefs; for the agent `adfq`.
+    pub adfq: AdfqConfig,
+    /// ε; for the policy `epsilon`.
+    pub exploration: Exploration,
+    /// What is remembered, and how it is drawn.
+    pub replay: ReplayConfig,
+    /// Gradient steps.
+    pub learning: Learning,
+    /// Greedy episodes that measure what was learned.
+    pub evaluation: Evaluating,
+    /// What is written, and how often.
+    pub logging: Logging,
+}
+
+/// The network between input and head.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Hidden layers, each followed by a ReLU.
+    pub layers: Vec<Layer>,
+    /// Hidden units of each stream of a dueling head; without it the head is one dense layer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dueling: Option<usize>,
+    /// How hidden weights start. ADFQ's output layer starts from the prior.
+    pub weights: Weights,
+}
+
+/// Deep ADFQ's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdfqConfig {
+    /// The update rule that makes the target.
+    pub rule: RuleKind,
+    /// Initial mean μ0.
+    pub mean: f32,
+    /// Initial standard deviation σ0.
+    pub sd: f32,
+    /// Least variance: of a belief that the network gives, and of a target.
+    pub min_var: f32,
+    /// Largest variance of a belief that the network gives.
+    pub max_var: f32,
+    /// Variance of the target where an episode ends.
+    pub terminal_var: f64,
+    /// How noise on the target is treated.
+    pub noise: NoiseKind,
+    /// Its variance σ_w².
+    pub var_w: f32,
+}
+
+/// ε from 1 to its end, linearly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exploration {
+    /// ε of the first step.
+    pub from: f64,
+    /// ε of the later ones.
+    pub to: f64,
+    /// The share of the run over which it falls.
+    pub fraction: f64,
+}
+
+/// What is remembered, and how it is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayConfig {
+    /// Slots for transitions.
+    pub capacity: usize,
+    /// Steps of a return before it is bootstrapped.
+    pub n_step: usize,
+    /// Draw by priority; without it uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+}
+
+/// Prioritised replay (Schaul et al. 2016).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Priority {
+    /// Probability ∝ priority^alpha.
+    pub alpha: f32,
+    /// Exponent of the importance weights at the start; it rises linearly to 1 at the end of the run.
+    pub beta: f32,
+    /// Added to the error, so that nothing is forgotten.
+    pub epsilon: f32,
+}
+
+/// Gradient steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Learning {
+    /// Discount γ.
+    pub discount: f32,
+    /// Transitions in a gradient step.
+    pub batch: usize,
+    /// Environment steps before the first gradient step.
+    pub warmup: u64,
+    /// Environment steps for each gradient step.
+    pub every: u64,
+    /// Adam.
+    pub adam: AdamSettings,
+    /// The learning rate falls linearly to this share of itself at the end of the run; 1 keeps it.
+    pub final_rate: f32,
+    /// Gradient clipping.
+    pub clip: Clip,
+    /// Where the Huber loss turns from a parabola into a line.
+    pub huber: f32,
+    /// How the target network follows.
+    pub target: TargetUpdate,
+    /// Whether learning sees only the sign of a reward, as on Atari. Reported returns are never clipped.
+    pub clip_rewards: bool,
+}
+
+/// How the target network follows the online one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetUpdate {
+    /// A copy whenever this many environment steps have passed.
+    Hard(u64),
+    /// After each gradient step, this share of the way to the online network.
+    Soft(f32),
+}
+
+/// Greedy episodes that measure what was learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluating {
+    /// Environment steps between evaluations.
+    pub every: u64,
+    /// Episodes of each.
+    pub episodes: usize,
+    /// Episodes of the last one, at the end of the run.
+    pub final_episodes: usize,
+    /// An episode is cut off after this many steps: a greedy agent may find a loop.
+    pub max_steps: u64,
+}
+
+/// What is written, and how often, in environment steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logging {
+    /// Steps between rows of `metrics.csv`.
+    pub metrics: u64,
+    /// Steps between checkpoints.
+    pub checkpoint: u64,
+}
+
+impl Config {
+    /// Reads TOML and checks it; the error names the field.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let config: Self = toml::from_str(text).map_err(|error| Error::Toml(error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// As TOML.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| Error::Toml(error.to_string()))
+    }
+
+    /// Whether all values make sense together; the error names the first that does not.
+    pub fn check(&self) -> Result<()> {
+        let (learning, adfq, replay, eval) = (&self.learning, &self.adfq, &self.replay, &self.evaluation);
+        let share = |x: f64| (0.0..=1.0).contains(&x);
+        let target = match learning.target {
+            TargetUpdate::Hard(every) => every > 0,
+            TargetUpdate::Soft(tau) => tau > 0.0 && tau <= 1.0,
+        };
+        let priority = replay.priority.as_ref();
+        for (name, fits, must) in [
+            ("steps", self.steps > 0, "at least 1"),
+            ("envs", self.envs > 0, "at least 1"),
+            ("adfq.mean", adfq.mean.is_finite(), "a finite number"),
+            ("adfq.min_var", adfq.min_var > 0.0, "above 0"),
+            ("adfq.max_var", adfq.max_var > adfq.min_var && adfq.max_var.is_finite(), "above adfq.min_var"),
+            ("adfq.sd", (adfq.min_var..=adfq.max_var).contains(&adfq.sd.powi(2)), "within the variances' range"),
+            ("adfq.terminal_var", adfq.terminal_var > 0.0 && adfq.terminal_var.is_finite(), "above 0"),
+            ("adfq.var_w", adfq.var_w >= 0.0 && adfq.var_w.is_finite(), "0 or above"),
+            ("exploration.from", share(self.exploration.from), "between 0 and 1"),
+            ("exploration.to", share(self.exploration.to), "between 0 and 1"),
+            ("exploration.fraction", share(self.exploration.fraction), "between 0 and 1"),
+            ("replay.capacity", replay.capacity >= learning.batch.max(2) * self.envs, "room for a batch"),
+            ("replay.n_step", replay.n_step > 0, "at least 1"),
+            ("replay.priority.alpha", priority.is_none_or(|p| share(p.alpha.into())), "between 0 and 1"),
+            ("replay.priority.beta", priority.is_none_or(|p| share(p.beta.into())), "between 0 and 1"),
+            ("replay.priority.epsilon", priority.is_none_or(|p| p.epsilon > 0.0), "above 0"),
+            ("learning.discount", share(learning.discount.into()), "between 0 and 1"),
+            ("learning.batch", learning.batch > 0, "at least 1"),
+            ("learning.every", learning.every > 0, "at least 1"),
+            ("learning.final_rate", share(learning.final_rate.into()), "between 0 and 1"),
+            ("learning.huber", learning.huber > 0.0, "above 0"),
+            ("learning.target", target, "hard = 1 or more steps, or soft = a share above 0 and up to 1"),
+            ("evaluation.every", eval.every > 0, "at least 1"),
+            ("evaluation.episodes", eval.episodes > 0, "at least 1"),
+            ("evaluation.final_episodes", eval.final_episodes > 0, "at least 1"),
+            ("evaluation.max_steps", eval.max_steps > 0, "at least 1"),
+            ("logging.metrics", self.logging.metrics > 0, "at least 1"),
+            ("logging.checkpoint", self.logging.checkpoint > 0, "at least 1"),
+        ] {
+            if !fits {
+                return Err(Error::Setting { name, must });
+            }
+        }
+        if self.policy == PolicyKind::Thompson && self.agent != AgentKind::Adfq {
+            return Err(Error::NoBeliefs(self.agent.name()));
+        }
+        self.update().map(drop)
+    }
+
+    /// The update that makes ADFQ's target.
+    pub(crate) fn update(&self) -> Result<Update> {
+        Ok(Update::new(self.adfq.rule.into()).with_floor(self.adfq.min_var.into())?)
+    }
+
+    /// The network for observations of this shape and this many actions.
+    pub(crate) fn spec(&self, input: Vec<usize>, actions: usize) -> Spec {
+        let head = Head { actions, groups: self.agent.groups(), dueling: self.network.dueling };
+        Spec { input, layers: self.network.layers.clone(), head }
+    }
+
+    /// How the network starts: ADFQ's output is the prior everywhere (paper App. E), DQN's is drawn.
+    pub(crate) fn init(&self) -> Init {
+        let output = match self.agent {
+            AgentKind::Adfq => Output::Constant(vec![self.adfq.mean, -libm::logf(self.adfq.sd)]),
+            AgentKind::Dqn | AgentKind::Ddqn => Output::Drawn,
+        };
+        Init { hidden: self.network.weights, output }
+    }
+
+    /// ε over the run, in environment steps.
+    pub(crate) fn epsilon(&self) -> Epsilon {
+        let Exploration { from, to, fraction } = self.exploration;
+        Epsilon::Linear { from, to, steps: (fraction * self.steps as f64) as u64 }
+    }
+
+    /// The exponent β of the importance weights at this step.
+    pub(crate) fn beta(&self, step: u64) -> f32 {
+        let start = self.replay.priority.as_ref().map_or(1.0, |priority| priority.beta);
+        start + (1.0 - start) * self.progress(step)
+    }
+
+    /// The learning rate at this step.
+    pub(crate) fn rate(&self, step: u64) -> f32 {
+        self.learning.adam.rate * (1.0 + (self.learning.final_rate - 1.0) * self.progress(step))
+    }
+
+    fn progress(&self, step: u64) -> f32 {
+        (step as f64 / self.steps as f64).min(1.0) as f32
+    }
+}

@@ -1,0 +1,122 @@
+//! What can go wrong in this crate, and what to do about it.
+
+use crate::replay::ReplayError;
+use std::path::PathBuf;
+
+/// The errors of the crate `adfq-deep`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting outside of its range.
+    #[error("the setting {name} must be {must}")]
+    Setting {
+        /// The field, as in `config.toml`.
+        name: &'static str,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// Thompson sampling without beliefs.
+    #[error("Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq")]
+    NoBeliefs(&'static str),
+    /// Text that is not a configuration.
+    #[error("the configuration cannot be read: {0}")]
+    Toml(String),
+    /// A preset that there is not.
+    #[error("there is no preset {name:?}; there are {known}")]
+    Preset {
+        /// The name asked for.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// More memory than there is.
+    #[error("the replay memory needs {needed} and this machine has {available} left; ask for a smaller \
+             replay capacity: {fits} would fit")]
+    Memory {
+        /// What it would take.
+        needed: Bytes,
+        /// What there is.
+        available: Bytes,
+        /// How many transitions would fit.
+        fits: usize,
+    },
+    /// Learning went astray.
+    #[error("the {quantity} is not finite at step {step}; {}", last_good(good.as_deref()))]
+    Diverged {
+        /// What was NaN or infinite.
+        quantity: &'static str,
+        /// The environment step.
+        step: u64,
+        /// The last checkpoint before it, where there is one.
+        good: Option<PathBuf>,
+    },
+    /// A folder that is not a run.
+    #[error("{} is not a run: {reason}", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// A folder that is a run already.
+    #[error("{} holds a run already; go on with it by `--resume`, or choose another folder", path.display())]
+    RunExists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A checkpoint whose contents do not fit together.
+    #[error("the checkpoint {} does not fit this run: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// From the mathematics.
+    #[error(transparent)]
+    Update(#[from] adfq::Error),
+    /// From the environment.
+    #[error(transparent)]
+    Env(#[from] adfq_env::Error),
+    /// From the network.
+    #[error(transparent)]
+    Network(#[from] adfq_nn::Error),
+    /// From the replay memory.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// From the file system.
+    #[error(transparent)]
+    File(#[from] adfq_files::Error),
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn last_good(good: Option<&std::path::Path>) -> String {
+    match good {
+        Some(path) => format!("the last good checkpoint is {}; try a smaller learning rate", path.display()),
+        None => "there is no checkpoint before it; try a smaller learning rate".to_owned(),
+    }
+}
+
+/// A number of bytes, printed for people.
+///
+/// ```
+/// use adfq_deep::Bytes;
+///
+/// assert_eq!(Bytes(7_056_000_000).to_string(), "7.1 GB");
+/// assert_eq!(Bytes(512).to_string(), "512 bytes");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u64);
+
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (unit, size) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] {
+            if self.0 as f64 >= size {
+                return write!(f, "{:.1} {unit}", self.0 as f64 / size);
+            }
+        }
+        write!(f, "{} bytes", self.0)
+    }
+}

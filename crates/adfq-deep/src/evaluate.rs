@@ -1,0 +1,115 @@
+//! Greedy episodes that measure what was learned, apart from training: another environment, other chance.
+
+use crate::config::Config;
+use crate::learner::Learner;
+use crate::observation::Observation;
+use crate::stats::Episode;
+use crate::Result;
+use adfq::policy::best;
+use adfq::random::stream;
+use adfq_env::Env;
+use adfq_nn::Workspace;
+use rand::Rng;
+
+/// What is shown of each step of an evaluation.
+pub struct Seen<'a> {
+    /// The episode's number, from 0.
+    pub episode: usize,
+    /// The step in it, from 0.
+    pub step: u64,
+    /// The environment as the agent sees it, before the action.
+    pub env: &'a dyn Env,
+    /// The network's row: μ and then -log σ of every action, or Q of every action.
+    pub row: &'a [f32],
+    /// The action it takes.
+    pub action: usize,
+}
+
+/// Plays greedy episodes. What happens in one depends on the seed and the name it is played under alone.
+pub struct Evaluator {
+    env: Box<dyn Env>,
+    observation: Observation,
+    frame: Vec<u8>,
+    input: Vec<f32>,
+    pass: Workspace,
+    seed: u64,
+    max_steps: u64,
+}
+
+impl Evaluator {
+    /// An evaluator for this configuration's environment.
+    pub fn new(config: &Config, learner: &Learner) -> Result<Self> {
+        let env = adfq_env::make(&config.env)?;
+        let space = env.space();
+        Ok(Self {
+            observation: Observation::new(space),
+            frame: vec![0; space.frame_bytes()],
+            input: vec![0.0; space.observation_len()],
+            pass: Workspace::new(learner.network(), 1, 1),
+            seed: config.seed,
+            max_steps: config.evaluation.max_steps,
+            env,
+        })
+    }
+
+    /// Plays `episodes` episodes with the largest mean's action and gives their returns. Ties, as before any
+    /// learning, are drawn. `see` is called at every step; it stops the evaluation by an error.
+    pub fn play(
+        &mut self,
+        learner: &Learner,
+        name: &str,
+        episodes: usize,
+        mut see: impl FnMut(&Seen) -> Result<()>,
+    ) -> Result<Vec<Episode>> {
+        (0..episodes).map(|episode| self.episode(learner, &format!("{name}/{episode}"), episode, &mut see)).collect()
+    }
+
+    fn episode(
+        &mut self,
+        learner: &Learner,
+        name: &str,
+        number: usize,
+        see: &mut impl FnMut(&Seen) -> Result<()>,
+    ) -> Result<Episode> {
+        let mut rng = stream(self.seed, name);
+        self.env.reset(Some(rng.next_u64()), &mut self.frame)?;
+        self.observation.start(&self.frame);
+        let (actions, mut episode) = (self.env.space().actions, Episode::default());
+        loop {
+            self.observation.decode(&mut self.input);
+            let row = learner.network().forward(&learner.online, &self.input, &mut self.pass)?;
+            let action = best(&row[..actions], &mut rng);
+            see(&Seen { episode: number, step: episode.length, env: &*self.env, row, action })?;
+            let step = self.env.step(action, &mut self.frame)?;
+            self.observation.push(&self.frame);
+            episode.total += step.reward;
+            episode.length += 1;
+            if step.terminated || step.truncated || episode.length >= self.max_steps {
+                return Ok(episode);
+            }
+        }
+    }
+}
+
+/// Returns of greedy episodes at one step of training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The environment step.
+    pub step: u64,
+    /// The episodes.
+    pub episodes: Vec<Episode>,
+}
+
+impl Evaluation {
+    /// The mean return.
+    pub fn mean(&self) -> f64 {
+        self.episodes.iter().map(|episode| episode.total).sum::<f64>() / self.episodes.len() as f64
+    }
+
+    /// Its standard error; 0 for one episode.
+    pub fn standard_error(&self) -> f64 {
+        let (n, mean) = (self.episodes.len() as f64, self.mean());
+        let squares: f64 = self.episodes.iter().map(|episode| (episode.total - mean).powi(2)).sum();
+        if n < 2.0 { 0.0 } else { (squares / (n - 1.0) / n).sqrt() }
+    }
+}

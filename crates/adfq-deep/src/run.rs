@@ -1,0 +1,257 @@
+//! A run folder: what a training run leaves on disk, and how it is taken up again.
+//!
+//! ```text
+//! config.toml           all that decides the run
+//! metrics.csv           a row every so many steps
+//! evaluations.csv       every evaluation episode
+//! events.out.tfevents…  the same for TensorBoard
+//! checkpoints/          the last two checkpoints and the replay segments they need
+//! result.json           written at the end
+//! ```
+
+use crate::checkpoint::{self, LogLengths, Restored, SegmentEntry};
+use crate::config::Config;
+use crate::evaluate::Evaluation;
+use crate::learner::Learner;
+use crate::stats::Metrics;
+use crate::trainer::{Observer, Trainer};
+use crate::{Error, Result};
+use adfq_files::{Appender, EventWriter, Lock, create_folder, memory, write_atomic};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CONFIG: &str = "config.toml";
+const METRICS: &str = "metrics.csv";
+const EVALUATIONS: &str = "evaluations.csv";
+const EVENTS: &str = "events.out.tfevents.0.adfq";
+const CHECKPOINTS: &str = "checkpoints";
+/// How many checkpoints are kept: should the last one not be readable, there is one before it.
+const KEPT: usize = 2;
+
+/// Seconds since 1970, for TensorBoard alone: nothing else in a run depends on a clock.
+pub type Clock = Box<dyn FnMut() -> f64 + Send>;
+
+/// A run folder that this process holds.
+pub struct Run {
+    folder: PathBuf,
+    metrics: Appender,
+    evaluations: Appender,
+    events: EventWriter,
+    clock: Clock,
+    /// Up to which slot each lane is on disk.
+    saved: Vec<u64>,
+    segments: Vec<SegmentEntry>,
+    /// Kept checkpoints with their segments, oldest first.
+    kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
+    _lock: Lock,
+}
+
+impl Run {
+    /// Starts a run in a folder that holds none yet.
+    pub fn create(folder: &Path, config: &Config, clock: Clock) -> Result<(Self, Trainer)> {
+        // Whatever is wrong with the configuration is said before anything is written.
+        let trainer = Trainer::new(config, memory::available())?;
+        create_folder(folder)?;
+        let lock = Lock::acquire(folder)?;
+        if folder.join(CONFIG).exists() {
+            return Err(Error::RunExists { path: folder.to_owned() });
+        }
+        create_folder(&folder.join(CHECKPOINTS))?;
+        write_atomic(folder.join(CONFIG), config.to_toml()?.as_bytes())?;
+        let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
+        Ok((run, trainer))
+    }
+
+    /// Takes up a run where its last good checkpoint left it, or from the start if there is none. Checkpoints that
+    /// could not be used are named in the list of warnings.
+    pub fn resume(folder: &Path, clock: Clock) -> Result<(Self, Trainer, Vec<String>)> {
+        let config = read_config(folder)?;
+        let lock = Lock::acquire(folder)?;
+        create_folder(&folder.join(CHECKPOINTS))?;
+        let mut warnings = vec![];
+        let mut paths = checkpoints(folder)?;
+        while let Some(path) = paths.pop() {
+            match checkpoint::read(&path, memory::available()) {
+                Ok(Restored { trainer, segments, logs }) => {
+                    check_same(&path, &config, trainer.config())?;
+                    let kept = vec![(path, segments.clone())];
+                    let run = Self::open(folder, lock, logs, segments, kept, config.envs, clock)?;
+                    return Ok((run, trainer, warnings));
+                }
+                // A memory that is too small, say, is no fault of the file.
+                Err(error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_) | Error::Env(_))) => {
+                    warnings.push(format!("{error}; an earlier checkpoint is used"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let trainer = Trainer::new(&config, memory::available())?;
+        let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
+        Ok((run, trainer, warnings))
+    }
+
+    fn open(
+        folder: &Path,
+        lock: Lock,
+        logs: LogLengths,
+        segments: Vec<SegmentEntry>,
+        kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
+        envs: usize,
+        mut clock: Clock,
+    ) -> Result<Self> {
+        let mut saved = vec![0; envs];
+        for SegmentEntry { lane, first, count } in &segments {
+            saved[*lane] = saved[*lane].max(first + count);
+        }
+        let now = clock();
+        let mut run = Self {
+            metrics: Appender::open(folder.join(METRICS), logs.metrics)?,
+            evaluations: Appender::open(folder.join(EVALUATIONS), logs.evaluations)?,
+            events: EventWriter::open(folder.join(EVENTS), logs.events, now)?,
+            folder: folder.to_owned(),
+            clock,
+            saved,
+            segments,
+            kept,
+            _lock: lock,
+        };
+        if run.metrics.is_empty() {
+            run.metrics.write((Metrics::COLUMNS.join(",") + "\n").as_bytes())?;
+        }
+        if run.evaluations.is_empty() {
+            run.evaluations.write(b"step,episode,return,length\n")?;
+        }
+        Ok(run)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The last good checkpoint.
+    pub fn last_checkpoint(&self) -> Option<&Path> {
+        self.kept.last().map(|(path, _)| path.as_path())
+    }
+
+    fn write_new_segments(&mut self, trainer: &Trainer) -> Result<()> {
+        let folder = self.folder.join(CHECKPOINTS);
+        for lane in 0..self.saved.len() {
+            let segment = trainer.replay.since(lane, self.saved[lane]);
+            if segment.count > 0 {
+                let entry = SegmentEntry { lane, first: segment.first, count: segment.count };
+                checkpoint::write_segment(&folder, &entry, &segment)?;
+                self.saved[lane] = entry.first + entry.count;
+                self.segments.push(entry);
+            }
+            let oldest = trainer.replay.oldest(lane);
+            self.segments.retain(|entry| entry.lane != lane || entry.first + entry.count > oldest);
+        }
+        Ok(())
+    }
+
+    /// Removes what no kept checkpoint needs. A file that cannot be removed is left for the next time.
+    fn prune(&mut self) -> Result<()> {
+        let surplus = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        let folder = self.folder.join(CHECKPOINTS);
+        let needed: Vec<PathBuf> = self
+            .kept
+            .iter()
+            .flat_map(|(path, segments)| {
+                let segments = segments.iter().map(|entry| folder.join(entry.file_name()));
+                segments.chain([path.clone()])
+            })
+            .collect();
+        for path in files(&folder)? {
+            if path.extension().is_some_and(|ending| ending == "adfq") && !needed.contains(&path) {
+                let _ = fs::remove_file(path);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Run {
+    fn metrics(&mut self, metrics: &Metrics) -> Result<()> {
+        self.metrics.write((metrics.csv() + "\n").as_bytes())?;
+        let now = (self.clock)();
+        let scalars = Metrics::COLUMNS.iter().zip(metrics.values()).skip(1).filter(|(_, value)| !value.is_nan());
+        let scalars: Vec<_> = scalars.map(|(name, value)| (format!("train/{name}"), value as f32)).collect();
+        Ok(self.events.scalars(now, metrics.step, &scalars)?)
+    }
+
+    fn evaluated(&mut self, evaluation: &Evaluation) -> Result<()> {
+        let rows = evaluation.episodes.iter().enumerate();
+        let rows: String = rows
+            .map(|(i, episode)| format!("{},{i},{},{}\n", evaluation.step, episode.total, episode.length))
+            .collect();
+        self.evaluations.write(rows.as_bytes())?;
+        let scalar = ("evaluation/return".to_owned(), evaluation.mean() as f32);
+        Ok(self.events.scalars((self.clock)(), evaluation.step, &[scalar])?)
+    }
+
+    fn checkpoint(&mut self, trainer: &Trainer) -> Result<()> {
+        self.metrics.sync()?;
+        self.evaluations.sync()?;
+        self.events.sync()?;
+        let logs = LogLengths {
+            metrics: self.metrics.len(),
+            evaluations: self.evaluations.len(),
+            events: self.events.len(),
+        };
+        self.write_new_segments(trainer)?;
+        let path = self.folder.join(CHECKPOINTS).join(format!("step-{:012}.adfq", trainer.step));
+        checkpoint::write(&path, trainer, &self.segments, logs)?;
+        self.kept.retain(|(kept, _)| *kept != path);
+        self.kept.push((path, self.segments.clone()));
+        self.prune()
+    }
+}
+
+/// The configuration of the run in this folder.
+pub fn read_config(folder: &Path) -> Result<Config> {
+    let path = folder.join(CONFIG);
+    match fs::read_to_string(&path) {
+        Ok(text) => Config::from_toml(&text),
+        Err(error) => {
+            let reason = format!("{CONFIG} cannot be read ({error})");
+            Err(Error::NotARun { path: folder.to_owned(), reason })
+        }
+    }
+}
+
+/// The learner of the last good checkpoint, with its step; no lock is taken, a run under way may be read.
+pub fn read_learner(folder: &Path) -> Result<(Config, Learner, u64)> {
+    read_config(folder)?;
+    let mut failure = None;
+    for path in checkpoints(folder)?.iter().rev() {
+        match checkpoint::read_learner(path) {
+            Ok(found) => return Ok(found),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    let reason = "it has no checkpoint yet".to_owned();
+    Err(failure.unwrap_or(Error::NotARun { path: folder.to_owned(), reason }))
+}
+
+/// All checkpoints of a run, the last one last.
+fn checkpoints(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = files(&folder.join(CHECKPOINTS))?;
+    found.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step-")));
+    found.sort();
+    Ok(found)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let list = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>();
+    list().map_err(|source| adfq_files::Error::io("list", folder, source).into())
+}
+
+fn check_same(path: &Path, file: &Config, checkpoint: &Config) -> Result<()> {
+    if file == checkpoint {
+        return Ok(());
+    }
+    let reason = format!("{CONFIG} was changed after the run began; undo the change, or start a new run");
+    Err(Error::Checkpoint { path: path.to_owned(), reason })
+}

@@ -1,0 +1,241 @@
+//! The loop that joins environment, network, replay and learner. It owns all that a checkpoint must hold; who watches
+//! and who saves are elsewhere ([`Observer`]).
+
+use crate::config::{Config, TargetUpdate};
+use crate::evaluate::{Evaluation, Evaluator};
+use crate::learner::Learner;
+use crate::observation::Observation;
+use crate::policy::Explorer;
+use crate::replay::{Replay, ReplaySettings, Sample};
+use crate::stats::{Metrics, Stats};
+use crate::{Bytes, Error, Result};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq_env::{Space, VecEnv};
+use adfq_nn::Workspace;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What watches a run. Every method but [`Observer::checkpoint`] is told something; that one saves.
+pub trait Observer {
+    /// A row of metrics.
+    fn metrics(&mut self, metrics: &Metrics) -> Result<()>;
+    /// An evaluation.
+    fn evaluated(&mut self, evaluation: &Evaluation) -> Result<()>;
+    /// A good moment to save everything.
+    fn checkpoint(&mut self, trainer: &Trainer) -> Result<()>;
+}
+
+/// A run at some step.
+pub struct Trainer {
+    pub(crate) config: Config,
+    pub(crate) space: Space,
+    pub(crate) step: u64,
+    pub(crate) learner: Learner,
+    pub(crate) explorer: Explorer,
+    pub(crate) envs: VecEnv,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) replay: Replay,
+    pub(crate) sampler: ChaCha8Rng,
+    pub(crate) stats: Stats,
+    evaluator: Evaluator,
+    sample: Sample,
+    inputs: Vec<f32>,
+    acting: Workspace,
+    actions: Vec<usize>,
+}
+
+impl Trainer {
+    /// A run before its first step. Asks for no more memory than `available`, where that is known.
+    pub fn new(config: &Config, available: Option<u64>) -> Result<Self> {
+        config.check()?;
+        let mut envs = VecEnv::new(&config.env, config.envs)?;
+        let space = envs.space().clone();
+        let settings = replay_settings(config);
+        check_memory(config, &space, available)?;
+        envs.reset(config.seed)?;
+        let observations = (0..config.envs).map(|env| {
+            let mut observation = Observation::new(&space);
+            observation.start(envs.frame(env));
+            observation
+        });
+        let learner = Learner::new(config, &space)?;
+        Ok(Self {
+            step: 0,
+            explorer: Explorer::new(config),
+            observations: observations.collect(),
+            replay: Replay::new(&settings, &space)?,
+            sampler: stream(config.seed, "replay"),
+            stats: Stats::new(config.envs),
+            evaluator: Evaluator::new(config, &learner)?,
+            sample: Sample::default(),
+            inputs: vec![0.0; config.envs * space.observation_len()],
+            acting: Workspace::new(learner.network(), 1, config.envs),
+            actions: vec![0; config.envs],
+            config: config.clone(),
+            learner,
+            envs,
+            space,
+        })
+    }
+
+    /// Environment steps so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What learns.
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// What is remembered.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false.
+    pub fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<bool> {
+        let Config { steps, logging, evaluation, .. } = self.config.clone();
+        while self.step < steps {
+            if stop.load(Ordering::Relaxed) {
+                observer.checkpoint(self)?;
+                return Ok(false);
+            }
+            let before = self.step;
+            self.advance()?;
+            let last = self.step >= steps;
+            let due = |every: u64| last || before / every != self.step / every;
+            if due(logging.metrics) {
+                observer.metrics(&self.row())?;
+            }
+            if due(evaluation.every) {
+                let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
+                observer.evaluated(&self.evaluate(episodes)?)?;
+            }
+            if due(logging.checkpoint) {
+                observer.checkpoint(self)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// One step in every environment, and the gradient steps that are due.
+    pub fn advance(&mut self) -> Result<()> {
+        let before = self.step;
+        self.act()?;
+        self.step += self.config.envs as u64;
+        let learning = &self.config.learning;
+        let (every, target) = (learning.every, learning.target);
+        // The ratio of gradient steps to environment steps is the same however many environments there are.
+        let first = before.max(learning.warmup) / every;
+        for _ in first..self.step / every {
+            self.learn()?;
+        }
+        if let TargetUpdate::Hard(copy) = target
+            && before / copy != self.step / copy
+        {
+            self.learner.copy_target();
+        }
+        Ok(())
+    }
+
+    /// Plays greedy episodes with the present parameters. Training does not notice.
+    pub fn evaluate(&mut self, episodes: usize) -> Result<Evaluation> {
+        let name = format!("evaluation/{}", self.step);
+        let episodes = self.evaluator.play(&self.learner, &name, episodes, |_| Ok(()))?;
+        Ok(Evaluation { step: self.step, episodes })
+    }
+
+    fn row(&mut self) -> Metrics {
+        self.stats.row(self.step, self.explorer.epsilon(self.step))
+    }
+
+    fn act(&mut self) -> Result<()> {
+        let width = self.space.observation_len();
+        for (observation, input) in self.observations.iter().zip(self.inputs.chunks_exact_mut(width)) {
+            observation.decode(input);
+        }
+        let network = self.learner.network();
+        let rows = network.forward(&self.learner.online, &self.inputs, &mut self.acting)?;
+        for (action, row) in self.actions.iter_mut().zip(rows.chunks_exact(network.outputs())) {
+            if !row.iter().all(|output| output.is_finite()) {
+                return Err(Error::Diverged { quantity: "belief", step: self.step, good: None });
+            }
+            *action = self.explorer.act(row, self.space.actions, self.step);
+        }
+        self.envs.step(&self.actions)?;
+        (0..self.config.envs).try_for_each(|env| self.remember(env))
+    }
+
+    /// Stores what happened in one environment and turns to its next observation.
+    fn remember(&mut self, env: usize) -> Result<()> {
+        let happened = self.envs.last(env);
+        let over = happened.terminated || happened.truncated;
+        let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
+        let last = over.then(|| self.envs.final_frame(env));
+        self.replay.push(
+            env,
+            self.observations[env].latest(),
+            self.actions[env] as u32,
+            reward as f32,
+            happened.terminated,
+            happened.truncated,
+            last,
+        )?;
+        self.stats.step(env, happened.reward, over);
+        match over {
+            true => self.observations[env].start(self.envs.frame(env)),
+            false => self.observations[env].push(self.envs.frame(env)),
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self) -> Result<()> {
+        let (batch, beta) = (self.config.learning.batch, self.config.beta(self.step));
+        self.replay.sample(batch, beta, &mut self.sampler, &mut self.sample)?;
+        let learned = self.learner.learn(&self.sample, self.step)?;
+        if self.config.replay.priority.is_some() {
+            self.replay.update(&self.sample.index, &self.learner.errors)?;
+        }
+        self.stats.learned(&learned);
+        Ok(())
+    }
+}
+
+fn sign(reward: f64) -> f64 {
+    if reward == 0.0 { 0.0 } else { reward.signum() }
+}
+
+pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {
+    let replay = &config.replay;
+    ReplaySettings {
+        capacity: replay.capacity,
+        envs: config.envs,
+        n_step: replay.n_step,
+        discount: config.learning.discount,
+        priority: replay.priority.clone(),
+    }
+}
+
+/// What the replay memory of this configuration will take.
+pub fn replay_bytes(config: &Config) -> Result<Bytes> {
+    let space = adfq_env::make(&config.env)?.space().clone();
+    Ok(Bytes(Replay::bytes_needed(&replay_settings(config), &space)))
+}
+
+fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
+    let settings = replay_settings(config);
+    let needed = Replay::bytes_needed(&settings, space);
+    match available {
+        Some(available) if needed > available => {
+            let share = available as f64 / needed as f64;
+            let fits = (settings.capacity as f64 * share * 0.9) as usize;
+            Err(Error::Memory { needed: Bytes(needed), available: Bytes(available), fits })
+        }
+        _ => Ok(()),
+    }
+}
