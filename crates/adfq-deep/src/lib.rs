@@ -18,6 +18,7 @@ pub mod policy;
 pub mod replay;
 pub mod run;
 pub mod stats;
+pub mod summary;
 pub mod target;
 pub mod trainer;
 

@@ -13,7 +13,8 @@ use crate::checkpoint::{self, LogLengths, Restored, SegmentEntry};
 use crate::config::Config;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::stats::Metrics;
+use crate::stats::{Episode, Metrics};
+use crate::summary::Summary;
 use crate::trainer::{Observer, Trainer};
 use crate::{Error, Result};
 use adfq_files::{Appender, EventWriter, Lock, create_folder, memory, write_atomic};
@@ -24,6 +25,7 @@ const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.csv";
 const EVALUATIONS: &str = "evaluations.csv";
 const EVENTS: &str = "events.out.tfevents.0.adfq";
+const RESULT: &str = "result.json";
 const CHECKPOINTS: &str = "checkpoints";
 /// How many checkpoints are kept: should the last one not be readable, there is one before it.
 const KEPT: usize = 2;
@@ -127,6 +129,16 @@ impl Run {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Says what the run reached, in `result.json` too. The numbers are read back from the logs, so that a run that
+    /// was stopped after its last step says the same.
+    pub fn finish(&self, trainer: &Trainer) -> Result<Summary> {
+        let summary = Summary::new(trainer, &read_last_evaluation(&self.folder)?);
+        let mut json = serde_json::to_vec_pretty(&summary).map_err(|error| Error::Toml(error.to_string()))?;
+        json.push(b'\n');
+        write_atomic(self.folder.join(RESULT), &json)?;
+        Ok(summary)
     }
 
     /// The last good checkpoint.
@@ -254,4 +266,18 @@ fn check_same(path: &Path, file: &Config, checkpoint: &Config) -> Result<()> {
     }
     let reason = format!("{CONFIG} was changed after the run began; undo the change, or start a new run");
     Err(Error::Checkpoint { path: path.to_owned(), reason })
+}
+
+/// The episodes of the last evaluation in `evaluations.csv`.
+fn read_last_evaluation(folder: &Path) -> Result<Evaluation> {
+    let path = folder.join(EVALUATIONS);
+    let text = fs::read_to_string(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
+    let row = |line: &str| -> Option<(u64, Episode)> {
+        let fields: Vec<&str> = line.split(',').collect();
+        let &[step, _, total, length] = &fields[..] else { return None };
+        Some((step.parse().ok()?, Episode { total: total.parse().ok()?, length: length.parse().ok()? }))
+    };
+    let rows: Vec<_> = text.lines().skip(1).filter_map(row).collect();
+    let step = rows.last().map_or(0, |&(step, _)| step);
+    Ok(Evaluation { step, episodes: rows.into_iter().filter(|row| row.0 == step).map(|row| row.1).collect() })
 }

@@ -47,21 +47,22 @@ impl Trainer {
     /// A run before its first step. Asks for no more memory than `available`, where that is known.
     pub fn new(config: &Config, available: Option<u64>) -> Result<Self> {
         config.check()?;
-        let mut envs = VecEnv::new(&config.env, config.envs)?;
+        let mut envs = VecEnv::named(&config.env, config.envs)?;
         let space = envs.space().clone();
         let settings = replay_settings(config);
         check_memory(config, &space, available)?;
         envs.reset(config.seed)?;
-        let observations = (0..config.envs).map(|env| {
+        let start = |frame: &[u8]| {
             let mut observation = Observation::new(&space);
-            observation.start(envs.frame(env));
+            observation.start(frame);
             observation
-        });
+        };
+        let observations = envs.frames().chunks_exact(space.frame_bytes()).map(start).collect();
         let learner = Learner::new(config, &space)?;
         Ok(Self {
             step: 0,
             explorer: Explorer::new(config),
-            observations: observations.collect(),
+            observations,
             replay: Replay::new(&settings, &space)?,
             sampler: stream(config.seed, "replay"),
             stats: Stats::new(config.envs),
@@ -85,6 +86,11 @@ impl Trainer {
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Gradient steps so far.
+    pub fn updates(&self) -> u64 {
+        self.stats.updates()
     }
 
     /// What learns.
@@ -173,10 +179,11 @@ impl Trainer {
 
     /// Stores what happened in one environment and turns to its next observation.
     fn remember(&mut self, env: usize) -> Result<()> {
-        let happened = self.envs.last(env);
-        let over = happened.terminated || happened.truncated;
+        let (happened, bytes) = (self.envs.steps()[env], self.space.frame_bytes());
+        let frame = &self.envs.frames()[env * bytes..][..bytes];
+        let over = happened.ended();
         let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
-        let last = over.then(|| self.envs.final_frame(env));
+        let last = over.then(|| &self.envs.successors()[env * bytes..][..bytes]);
         self.replay.push(
             env,
             self.observations[env].latest(),
@@ -188,8 +195,8 @@ impl Trainer {
         )?;
         self.stats.step(env, happened.reward, over);
         match over {
-            true => self.observations[env].start(self.envs.frame(env)),
-            false => self.observations[env].push(self.envs.frame(env)),
+            true => self.observations[env].start(frame),
+            false => self.observations[env].push(frame),
         }
         Ok(())
     }

@@ -333,3 +333,38 @@ impl Config {
         (step as f64 / self.steps as f64).min(1.0) as f32
     }
 }
+
+impl Config {
+    /// The same with one setting changed, given as on the command line: `learning.batch=64`.
+    ///
+    /// ```
+    /// use adfq_deep::Config;
+    ///
+    /// let config = Config::for_env("cartpole")?;
+    /// assert_eq!(config.with("learning.batch=64")?.learning.batch, 64);
+    /// assert_eq!(config.with("adfq.rule=exact")?.adfq.rule, adfq::update::RuleKind::Exact);
+    /// assert!(config.with("learning.bach=64").is_err());
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn with(&self, assignment: &str) -> Result<Self> {
+        let wrong = |reason: &str| Error::Toml(format!("{assignment:?}: {reason}"));
+        let (path, value) = assignment.split_once('=').ok_or_else(|| wrong("say it as name=value"))?;
+        let (path, value) = (path.trim(), value.trim());
+        // A word that is no TOML value is a string: rule=exact.
+        let value = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        let mut table: toml::Table = self.to_toml()?.parse().map_err(|error| wrong(&format!("{error}")))?;
+        let (last, parents) = match path.rsplit_once('.') {
+            Some((parents, last)) => (last, parents.split('.').collect()),
+            None => (path, vec![]),
+        };
+        let mut inner = &mut table;
+        for parent in parents {
+            let entry = inner.entry(parent).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            inner = entry.as_table_mut().ok_or_else(|| wrong(&format!("{parent} has no settings within")))?;
+        }
+        inner.insert(last.to_owned(), value);
+        let text = toml::to_string(&table).map_err(|error| wrong(&error.to_string()))?;
+        Self::from_toml(&text).map_err(|error| wrong(&error.to_string()))
+    }
+}

@@ -1,0 +1,146 @@
+//! Training on a terminal: a bar for each run, several runs side by side, and the line at the end.
+
+use adfq_deep::evaluate::Evaluation;
+use adfq_deep::run::{Clock, Run, Summary};
+use adfq_deep::stats::Metrics;
+use adfq_deep::{Config, Error, Observer, Trainer};
+use anyhow::{Result, bail};
+use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime};
+
+/// Set once Ctrl-C was pressed; a second time ends the program at once.
+pub fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = stop.clone();
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("saving; press Ctrl-C again to leave without");
+    })?;
+    Ok(stop)
+}
+
+/// The time of day, for TensorBoard.
+pub fn clock() -> Clock {
+    Box::new(|| SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
+}
+
+/// The run folder writes, the bar shows.
+struct Watch {
+    run: Run,
+    bar: ProgressBar,
+    return_so_far: Option<f64>,
+}
+
+impl Observer for Watch {
+    fn metrics(&mut self, metrics: &Metrics) -> adfq_deep::Result<()> {
+        self.bar.set_position(metrics.step);
+        let shown = |name: &str, value: f64| if value.is_nan() { String::new() } else { format!("{name} {value:.3}  ") };
+        let evaluated = self.return_so_far.unwrap_or(metrics.train_return);
+        let (loss, sigma) = (shown("loss", metrics.loss), shown("σ", metrics.mean_sigma));
+        let evaluated = if evaluated.is_nan() { String::new() } else { format!("return {evaluated:.1}  ") };
+        self.bar.set_message(evaluated + &loss + &sigma);
+        self.run.metrics(metrics)
+    }
+
+    fn evaluated(&mut self, evaluation: &Evaluation) -> adfq_deep::Result<()> {
+        self.return_so_far = Some(evaluation.mean());
+        if self.bar.is_hidden() {
+            let (step, mean) = (HumanCount(evaluation.step), evaluation.mean());
+            eprintln!("step {step:>10}  greedy return {mean:>8.1} ± {:.1}", evaluation.standard_error());
+        }
+        self.run.evaluated(evaluation)
+    }
+
+    fn checkpoint(&mut self, trainer: &Trainer) -> adfq_deep::Result<()> {
+        self.run.checkpoint(trainer)
+    }
+}
+
+/// Trains one run to its end and says what was reached; `None` if it was stopped before.
+pub fn train(run: Run, mut trainer: Trainer, bars: &MultiProgress, stop: &AtomicBool) -> Result<Option<Summary>> {
+    let (config, clock, first) = (trainer.config().clone(), Instant::now(), trainer.step());
+    let bar = bars.add(progress_bar(&config, first));
+    let mut watch = Watch { run, bar, return_so_far: None };
+    let outcome = trainer.run(&mut watch, stop).map_err(|error| name_checkpoint(error, &watch.run));
+    watch.bar.finish_and_clear();
+    let Watch { run, .. } = watch;
+    let folder = run.folder().display().to_string();
+    if !outcome? {
+        bars.println(format!(
+            "stopped at step {} of {}; go on with: adfq train --resume {folder}",
+            HumanCount(trainer.step()),
+            HumanCount(config.steps)
+        ))?;
+        return Ok(None);
+    }
+    let summary = run.finish(&trainer)?;
+    let speed = (trainer.step() - first) as f64 / clock.elapsed().as_secs_f64();
+    say(bars, &format!("{summary}\n  {:.1} s, {} steps/s; in {folder}", clock.elapsed().as_secs_f64(), HumanCount(speed as u64)));
+    Ok(Some(summary))
+}
+
+/// Bars that are not drawn swallow what is printed above them.
+fn say(bars: &MultiProgress, text: &str) {
+    if bars.is_hidden() || bars.println(text).is_err() {
+        eprintln!("{text}");
+    }
+}
+
+/// Several runs, `jobs` at once. The first error is given at the end; the other runs are not stopped by it.
+pub fn train_all(runs: Vec<(PathBuf, Config)>, jobs: Option<usize>, stop: &AtomicBool) -> Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs.unwrap_or(cores).clamp(1, runs.len());
+    let (count, queue, bars) = (runs.len(), Mutex::new(VecDeque::from(runs)), MultiProgress::new());
+    let (summaries, errors) = (Mutex::new(vec![]), Mutex::new(vec![]));
+    let next = || queue.lock().ok()?.pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((folder, config)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
+                    let outcome = Run::create(&folder, &config, clock())
+                        .map_err(anyhow::Error::from)
+                        .and_then(|(run, trainer)| train(run, trainer, &bars, stop));
+                    match outcome {
+                        Ok(summary) => summaries.lock().into_iter().for_each(|mut all| all.extend(summary.clone())),
+                        Err(error) => errors.lock().into_iter().for_each(|mut all| all.push(format!("{error}"))),
+                    }
+                }
+            });
+        }
+    });
+    let mut summaries: Vec<Summary> = summaries.into_inner().unwrap_or_default();
+    let errors = errors.into_inner().unwrap_or_default();
+    summaries.sort_by_key(|summary| summary.seed);
+    if !summaries.is_empty() {
+        let means: Vec<f64> = summaries.iter().map(|summary| summary.mean_return).collect();
+        let mean = means.iter().sum::<f64>() / means.len() as f64;
+        let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+        eprintln!("{} of {count} runs finished: mean return {mean:.1}, least {least:.1}", summaries.len());
+    }
+    if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+}
+
+/// Where to go back to is known only here.
+fn name_checkpoint(error: Error, run: &Run) -> Error {
+    match error {
+        Error::Diverged { quantity, step, .. } => {
+            Error::Diverged { quantity, step, good: run.last_checkpoint().map(PathBuf::from) }
+        }
+        other => other,
+    }
+}
+
+fn progress_bar(config: &Config, first: u64) -> ProgressBar {
+    let template = "{prefix} {bar:30} {human_pos} of {human_len}, {per_sec}  {msg}{eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(config.steps)
+        .with_style(style)
+        .with_position(first)
+        .with_prefix(format!("seed {}", config.seed))
+}

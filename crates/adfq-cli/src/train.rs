@@ -1,0 +1,211 @@
+//! `adfq train`: a deep agent learns an environment, and leaves a run folder.
+
+use crate::progress::{clock, stop_on_ctrl_c, train, train_all};
+use adfq_deep::Config;
+use adfq_deep::config::{AgentKind, PolicyKind};
+use adfq_deep::run::Run;
+use adfq_deep::trainer::replay_bytes;
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use indicatif::{HumanCount, MultiProgress};
+use std::path::PathBuf;
+
+/// Train Deep ADFQ, DQN or Double DQN; the run can be stopped and resumed to the bit
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  adfq train cartpole
+  adfq train cartpole --agent ddqn --seeds 0..9        # ten seeds, as many at once as there are cores
+  adfq train minatar/breakout --policy epsilon --steps 1000000
+  adfq train acrobot --set learning.batch=64 --set adfq.rule=exact
+  adfq train cartpole --preset paper --out runs/paper
+  adfq train --resume runs/cartpole-adfq-thompson-0
+
+A run folder holds config.toml, metrics.csv, evaluations.csv, TensorBoard events, checkpoints and result.json.
+Ctrl-C saves and stops; so does nothing else: after a kill or a power cut --resume goes on from the last checkpoint,
+and ends with the same parameters as a run that was never stopped.")]
+pub struct Args {
+    /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all)
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    env: Option<String>,
+    /// Go on with the run in this folder
+    #[arg(long, value_name = "RUN")]
+    resume: Option<PathBuf>,
+    /// What learns
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    agent: Option<AgentName>,
+    /// How it explores [default: thompson, or epsilon for dqn and ddqn]
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    policy: Option<PolicyName>,
+    /// Environment steps
+    #[arg(long, conflicts_with = "resume")]
+    steps: Option<u64>,
+    /// The seed from which all chance is drawn [default: 0]
+    #[arg(long, conflicts_with_all = ["resume", "seeds"])]
+    seed: Option<u64>,
+    /// Several seeds, one run each: 0..9 or 1,5,8
+    #[arg(long, conflicts_with = "resume", value_parser = parse_seeds)]
+    seeds: Option<Seeds>,
+    /// Environments side by side in each run
+    #[arg(long, conflicts_with = "resume")]
+    envs: Option<usize>,
+    /// Settings to start from: default or paper
+    #[arg(long, default_value = "default", conflicts_with = "resume")]
+    preset: String,
+    /// A configuration file to start from, such as another run's config.toml
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "preset"])]
+    config: Option<PathBuf>,
+    /// Change any setting of config.toml, as learning.batch=64; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", conflicts_with = "resume")]
+    settings: Vec<String>,
+    /// The run folder, or with --seeds the folder of the run folders [default: a new one in runs/]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Runs at once, with --seeds [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Threads of the network [default: one for each core]; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum AgentName {
+    /// Deep ADFQ, a belief on every Q(s,a) [default]
+    Adfq,
+    /// DQN
+    Dqn,
+    /// Double DQN
+    Ddqn,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum PolicyName {
+    /// Acts best in a world drawn from the beliefs
+    Thompson,
+    /// The best action but for a share of random ones
+    Epsilon,
+}
+
+#[derive(Clone)]
+struct Seeds(Vec<u64>);
+
+/// `0..9` are ten seeds, `1,5,8` three.
+fn parse_seeds(text: &str) -> Result<Seeds, String> {
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is not a seed"));
+    let seeds = match text.split_once("..") {
+        Some((first, last)) => (number(first)?..=number(last.trim_start_matches('='))?).collect(),
+        None => text.split(',').map(number).collect::<Result<Vec<_>, _>>()?,
+    };
+    if seeds.is_empty() { Err("the first seed comes after the last".to_owned()) } else { Ok(Seeds(seeds)) }
+}
+
+impl Args {
+    /// The configuration of the first seed.
+    fn config(&self, env: &str) -> Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => {
+                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+                Config { env: env.to_owned(), ..Config::from_toml(&text)? }
+            }
+            None => Config::preset(&self.preset, env)?,
+        };
+        if let Some(agent) = self.agent {
+            config.agent = agent.kind();
+            if config.agent != AgentKind::Adfq {
+                config.policy = PolicyKind::Epsilon;
+            }
+        }
+        if let Some(policy) = self.policy {
+            config.policy = policy.kind();
+        }
+        config.steps = self.steps.unwrap_or(config.steps);
+        config.envs = self.envs.unwrap_or(config.envs);
+        config.seed = self.seed.unwrap_or(config.seed);
+        config.check()?;
+        self.settings.iter().try_fold(config, |config, setting| Ok(config.with(setting)?))
+    }
+
+    /// One run for each seed, each with its folder.
+    fn plan(&self, env: &str) -> Result<Vec<(PathBuf, Config)>> {
+        let config = self.config(env)?;
+        let Some(Seeds(seeds)) = &self.seeds else {
+            let folder = self.out.clone().unwrap_or_else(|| free_folder(&config));
+            return Ok(vec![(folder, config)]);
+        };
+        Ok(seeds
+            .iter()
+            .map(|&seed| Config { seed, ..config.clone() })
+            .map(|config| match &self.out {
+                Some(out) => (out.join(format!("seed-{}", config.seed)), config),
+                None => (free_folder(&config), config),
+            })
+            .collect())
+    }
+}
+
+impl AgentName {
+    fn kind(self) -> AgentKind {
+        match self {
+            Self::Adfq => AgentKind::Adfq,
+            Self::Dqn => AgentKind::Dqn,
+            Self::Ddqn => AgentKind::Ddqn,
+        }
+    }
+}
+
+impl PolicyName {
+    fn kind(self) -> PolicyKind {
+        match self {
+            Self::Thompson => PolicyKind::Thompson,
+            Self::Epsilon => PolicyKind::Epsilon,
+        }
+    }
+}
+
+/// `runs/cartpole-adfq-thompson-0` for seed 0; if there is one already, the same with -2, -3, ...
+fn free_folder(config: &Config) -> PathBuf {
+    let env = config.env.to_lowercase().replace('/', "-");
+    let name = format!("runs/{env}-{}-{}-{}", config.agent.name(), config.policy.name(), config.seed);
+    let again = (2..).map(|time| PathBuf::from(format!("{name}-{time}")));
+    let mut names = std::iter::once(PathBuf::from(&name)).chain(again);
+    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from(name))
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    if let Some(threads) = args.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    let stop = stop_on_ctrl_c()?;
+    if let Some(folder) = &args.resume {
+        let (run, trainer, warnings) = Run::resume(folder, clock())?;
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        let config = trainer.config().clone();
+        eprintln!("resuming {} at step {} of {}", folder.display(), HumanCount(trainer.step()), HumanCount(config.steps));
+        return train(run, trainer, &MultiProgress::new(), &stop).map(drop);
+    }
+    let Some(env) = &args.env else { bail!("say which environment to train in") };
+    let runs = args.plan(env)?;
+    introduce(&runs)?;
+    if let [(folder, config)] = &runs[..] {
+        let (run, trainer) = Run::create(folder, config, clock())?;
+        return train(run, trainer, &MultiProgress::new(), &stop).map(drop);
+    }
+    train_all(runs, args.jobs, &stop)
+}
+
+/// What is about to happen, and what it will take.
+fn introduce(runs: &[(PathBuf, Config)]) -> Result<()> {
+    let (_, config) = &runs[0];
+    let bytes = replay_bytes(config)?;
+    eprintln!(
+        "{}: {} with the policy {}, {} steps; replay memory of {} transitions: {bytes}{}",
+        config.env,
+        config.agent.name(),
+        config.policy.name(),
+        HumanCount(config.steps),
+        HumanCount(config.replay.capacity as u64),
+        if runs.len() > 1 { format!(" for each of {} runs", runs.len()) } else { String::new() },
+    );
+    Ok(())
+}

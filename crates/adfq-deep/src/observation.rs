@@ -1,0 +1,51 @@
+//! What an agent sees now: the last frames of an episode, stacked.
+
+use crate::replay::decode;
+use adfq_env::{Element, Space};
+use serde::{Deserialize, Serialize};
+
+/// The present observation of one environment, as bytes; saved in a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Observation {
+    element: Element,
+    /// Numbers of the frame's innermost axis.
+    channels: usize,
+    frame_bytes: usize,
+    /// The frames, oldest first.
+    frames: Vec<u8>,
+}
+
+impl Observation {
+    /// Room for the frames of one observation.
+    pub fn new(space: &Space) -> Self {
+        Self {
+            element: space.element,
+            channels: space.frame.last().copied().unwrap_or(1),
+            frame_bytes: space.frame_bytes(),
+            frames: vec![0; space.frame_bytes() * space.stack],
+        }
+    }
+
+    /// The first frame of an episode: copies of it stand for those before it.
+    pub fn start(&mut self, frame: &[u8]) {
+        self.frames.chunks_exact_mut(self.frame_bytes).for_each(|slot| slot.copy_from_slice(frame));
+    }
+
+    /// A later frame.
+    pub fn push(&mut self, frame: &[u8]) {
+        self.frames.copy_within(self.frame_bytes.., 0);
+        let latest = self.frames.len() - self.frame_bytes;
+        self.frames[latest..].copy_from_slice(frame);
+    }
+
+    /// The latest frame.
+    pub fn latest(&self) -> &[u8] {
+        &self.frames[self.frames.len() - self.frame_bytes..]
+    }
+
+    /// The numbers that the network sees.
+    pub fn decode(&self, out: &mut [f32]) {
+        let frames = self.frames.chunks_exact(self.frame_bytes);
+        decode(self.element, self.channels, frames, out);
+    }
+}

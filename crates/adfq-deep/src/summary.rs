@@ -1,0 +1,73 @@
+//! What a finished run reached: `result.json`, and one line for people.
+
+use crate::config::{AgentKind, PolicyKind};
+use crate::evaluate::Evaluation;
+use crate::trainer::Trainer;
+use serde::{Deserialize, Serialize};
+
+/// The end of a run. Nothing in it depends on a clock: equal runs give equal files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The environment.
+    pub env: String,
+    /// What learned.
+    pub agent: AgentKind,
+    /// How it explored.
+    pub policy: PolicyKind,
+    /// The seed.
+    pub seed: u64,
+    /// Environment steps.
+    pub steps: u64,
+    /// Gradient steps.
+    pub updates: u64,
+    /// Mean return of the last evaluation.
+    pub mean_return: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Its number of episodes.
+    pub episodes: usize,
+    /// A digest of the online and target parameters and of Adam's moments.
+    pub parameters: String,
+    /// A digest of the replay memory.
+    pub replay: String,
+}
+
+impl Summary {
+    pub(crate) fn new(trainer: &Trainer, evaluation: &Evaluation) -> Self {
+        let (config, learner) = (trainer.config(), trainer.learner());
+        let parts = [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v];
+        Self {
+            env: config.env.clone(),
+            agent: config.agent,
+            policy: config.policy,
+            seed: config.seed,
+            steps: trainer.step(),
+            updates: trainer.updates(),
+            mean_return: evaluation.mean(),
+            standard_error: evaluation.standard_error(),
+            episodes: evaluation.episodes.len(),
+            parameters: format!("{:016x}", digest(parts.into_iter().flatten())),
+            replay: format!("{:016x}", trainer.replay().digest()),
+        }
+    }
+}
+
+impl std::fmt::Display for Summary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { env, agent, policy, seed, steps, mean_return, standard_error, episodes, .. } = self;
+        write!(
+            f,
+            "{env}, {} with {}, seed {seed}: {mean_return:.1} ± {standard_error:.1} over {episodes} greedy episodes \
+             after {steps} steps",
+            agent.name(),
+            policy.name()
+        )
+    }
+}
+
+/// FNV-1a over the bits.
+fn digest<'a>(numbers: impl Iterator<Item = &'a f32>) -> u64 {
+    numbers
+        .flat_map(|number| number.to_bits().to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
