@@ -4,11 +4,46 @@
 //! Nothing here knows an agent. An environment emits *frames*, plain bytes whose meaning its [`Space`] states; who
 //! stacks or stores them does so elsewhere.
 
-mod error;
-mod space;
+//!
+//! ```
+//! use adfq_env::{Env, make};
+//!
+//! let mut env = make("cartpole")?;
+//! let mut frame = vec![0; env.space().frame_bytes()];
+//! env.reset(Some(1), &mut frame)?;
+//! let mut score = 0.0;
+//! loop {
+//!     // Push to the side to which the pole leans and moves.
+//!     let [_, _, theta, theta_dot] = env.space().numbers(&frame)[..] else { unreachable!() };
+//!     let step = env.step(usize::from(theta + theta_dot > 0.0), &mut frame)?;
+//!     score += step.reward;
+//!     if step.ended() {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(score, 500.0);
+//! # Ok::<(), adfq_env::Error>(())
+//! ```
 
+mod classic;
+mod episode;
+mod error;
+mod mdp;
+mod picture;
+mod registry;
+mod saved;
+mod space;
+mod time_limit;
+mod vec_env;
+
+pub use classic::{Acrobot, CartPole, MountainCar};
 pub use error::{Error, Result};
+pub use mdp::MdpEnv;
+pub use picture::{Picture, to_text};
+pub use registry::{make, names};
 pub use space::{Element, Space};
+pub use time_limit::TimeLimit;
+pub use vec_env::VecEnv;
 
 /// What one action led to, besides the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,6 +54,14 @@ pub struct Step {
     pub terminated: bool,
     /// The episode was cut off, by a time limit say: the value beyond is there, but will not be seen.
     pub truncated: bool,
+}
+
+impl Step {
+    /// Whether the episode is over, one way or the other.
+    #[inline]
+    pub fn ended(&self) -> bool {
+        self.terminated || self.truncated
+    }
 }
 
 /// An environment with finitely many actions.
@@ -48,13 +91,32 @@ pub trait Env: Send {
     }
 }
 
-/// A picture: `height` rows of `width` pixels of red, green and blue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Pixels in a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-    /// 3 × width × height bytes.
-    pub rgb: Vec<u8>,
+impl<E: Env + ?Sized> Env for Box<E> {
+    fn space(&self) -> &Space {
+        (**self).space()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
+        (**self).reset(seed, frame)
+    }
+
+    fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
+        (**self).step(action, frame)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        (**self).save()
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        (**self).restore(state)
+    }
+
+    fn render(&self) -> Result<Picture> {
+        (**self).render()
+    }
+
+    fn action_names(&self) -> Vec<String> {
+        (**self).action_names()
+    }
 }

@@ -71,4 +71,21 @@ impl Space {
         }
         shape
     }
+
+    /// The numbers of a frame as a network sees them. For people and tests: it makes a vector each time.
+    ///
+    /// ```
+    /// use adfq_env::{Element, Space};
+    ///
+    /// let space = Space { frame: vec![2], element: Element::U8 { scale: 0.5 }, stack: 1, actions: 1 };
+    /// assert_eq!(space.numbers(&[3, 4]), [1.5, 2.0]);
+    /// let space = Space { element: Element::F32, ..space };
+    /// assert_eq!(space.numbers(&[0.1_f32.to_ne_bytes(), 7_f32.to_ne_bytes()].concat()), [0.1, 7.0]);
+    /// ```
+    pub fn numbers(&self, frame: &[u8]) -> Vec<f32> {
+        match self.element {
+            Element::U8 { scale } => frame.iter().map(|&byte| f32::from(byte) * scale).collect(),
+            Element::F32 => frame.as_chunks().0.iter().map(|&bytes| f32::from_ne_bytes(bytes)).collect(),
+        }
+    }
 }

@@ -1,0 +1,132 @@
+//! A small software rasteriser: lines, polygons and circles with smooth edges. Coordinates are pixels from the top
+//! left corner; what lies outside is cut off.
+
+use super::Picture;
+
+pub(crate) type Colour = [u8; 3];
+pub(crate) type Point = [f64; 2];
+
+/// Each pixel is tried at this number of points in a row and in a column.
+const GRAIN: u16 = 4;
+
+/// A picture in the making.
+pub(crate) struct Canvas {
+    picture: Picture,
+}
+
+impl Canvas {
+    /// An empty canvas of this colour.
+    pub fn new(width: usize, height: usize, background: Colour) -> Self {
+        Self { picture: Picture { width, height, rgb: background.repeat(width * height) } }
+    }
+
+    /// The picture.
+    pub fn finish(self) -> Picture {
+        self.picture
+    }
+
+    /// Fills a polygon, which need not be convex.
+    pub fn polygon(&mut self, corners: &[Point], colour: Colour) {
+        let mut ends = corners.iter();
+        let Some(&first) = ends.next() else { return };
+        let (low, high) = ends.fold((first, first), |(low, high), p| {
+            ([low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])])
+        });
+        self.fill(low, high, colour, |point| encloses(corners, point));
+    }
+
+    /// Fills a rectangle between two opposite corners.
+    pub fn rectangle(&mut self, [left, top]: Point, [right, bottom]: Point, colour: Colour) {
+        self.polygon(&[[left, top], [right, top], [right, bottom], [left, bottom]], colour);
+    }
+
+    /// Draws a line of this thickness, with straight ends.
+    pub fn line(&mut self, from: Point, to: Point, thickness: f64, colour: Colour) {
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        let length = libm::hypot(dx, dy);
+        if length > 0.0 {
+            let (x, y) = (-dy / length * thickness / 2.0, dx / length * thickness / 2.0);
+            let corner = |p: Point, side: f64| [p[0] + side * x, p[1] + side * y];
+            self.polygon(&[corner(from, 1.0), corner(to, 1.0), corner(to, -1.0), corner(from, -1.0)], colour);
+        }
+    }
+
+    /// Fills a circle.
+    pub fn circle(&mut self, [x, y]: Point, radius: f64, colour: Colour) {
+        let inside = |[px, py]: Point| (px - x) * (px - x) + (py - y) * (py - y) < radius * radius;
+        self.fill([x - radius, y - radius], [x + radius, y + radius], colour, inside);
+    }
+
+    /// Mixes the colour into each pixel between two corners by the share of it that is inside.
+    fn fill(&mut self, low: Point, high: Point, colour: Colour, inside: impl Fn(Point) -> bool) {
+        // The casts saturate, so that a shape far outside covers no pixel.
+        let range =
+            |low: f64, high: f64, end| (low.floor() as usize).min(end)..(high.ceil() as usize).min(end);
+        let Picture { width, height, .. } = self.picture;
+        for row in range(low[1], high[1], height) {
+            for column in range(low[0], high[0], width) {
+                let share = share(row, column, &inside);
+                let at = 3 * (row * width + column);
+                for (old, new) in self.picture.rgb[at..at + 3].iter_mut().zip(colour) {
+                    let whole = GRAIN * GRAIN;
+                    let mixed = u16::from(*old) * (whole - share) + u16::from(new) * share;
+                    *old = ((mixed + whole / 2) / whole) as u8;
+                }
+            }
+        }
+    }
+}
+
+/// How many of a pixel's GRAIN² points are inside.
+fn share(row: usize, column: usize, inside: impl Fn(Point) -> bool) -> u16 {
+    let at = |pixel: usize, step: u16| pixel as f64 + (f64::from(step) + 0.5) / f64::from(GRAIN);
+    let points = (0..GRAIN * GRAIN).map(|i| [at(column, i % GRAIN), at(row, i / GRAIN)]);
+    points.map(|point| u16::from(inside(point))).sum()
+}
+
+/// Whether a ray from the point to the right crosses an odd number of edges.
+fn encloses(corners: &[Point], [x, y]: Point) -> bool {
+    let mut odd = false;
+    let mut from = corners[corners.len() - 1];
+    for &to in corners {
+        if (from[1] > y) != (to[1] > y) && x < from[0] + (y - from[1]) / (to[1] - from[1]) * (to[0] - from[0])
+        {
+            odd = !odd;
+        }
+        from = to;
+    }
+    odd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mean of the red channel is the area covered.
+    fn area(draw: impl Fn(&mut Canvas)) -> f64 {
+        let mut canvas = Canvas::new(40, 30, [0; 3]);
+        draw(&mut canvas);
+        canvas.finish().rgb.iter().step_by(3).map(|&red| f64::from(red) / 255.0).sum()
+    }
+
+    #[test]
+    fn areas() {
+        let white = [255; 3];
+        assert!((area(|c| c.rectangle([2.0, 3.0], [12.0, 8.0], white)) - 50.0).abs() < 1e-12);
+        assert!((area(|c| c.rectangle([2.5, 3.0], [12.25, 8.0], white)) - 48.75).abs() < 0.1);
+        assert!((area(|c| c.circle([20.0, 15.0], 10.0, white)) - std::f64::consts::PI * 100.0).abs() < 1.0);
+        assert!((area(|c| c.line([3.0, 3.0], [33.0, 23.0], 2.0, white)) - 2.0 * 1300_f64.sqrt()).abs() < 1.0);
+        // A dart is its square less the dent.
+        let dart = [[0.0, 0.0], [20.0, 10.0], [0.0, 20.0], [10.0, 10.0]];
+        assert!((area(|c| c.polygon(&dart, white)) - 100.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn what_is_outside_is_cut_off() {
+        let white = [255; 3];
+        assert!((area(|c| c.rectangle([-50.0, -50.0], [10.0, 10.0], white)) - 100.0).abs() < 1e-12);
+        assert_eq!(area(|c| c.circle([1e300, f64::INFINITY], 5.0, white)), 0.0);
+        assert_eq!(area(|c| c.line([f64::NAN, 0.0], [1.0, 1.0], 5.0, white)), 0.0);
+        assert_eq!(area(|c| c.polygon(&[], white)), 0.0);
+    }
+}
