@@ -3,10 +3,13 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod eval;
 mod learn;
 mod output;
 mod paper;
+mod progress;
 mod solve;
+mod train;
 mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
@@ -19,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Train(train::Args),
+    Eval(eval::Args),
     Solve(solve::Args),
     Learn(learn::Args),
     Paper(paper::Args),
@@ -27,6 +32,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Train(args) => train::run(&args),
+        Command::Eval(args) => eval::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Paper(args) => paper::run(&args),

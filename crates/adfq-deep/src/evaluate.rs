@@ -106,7 +106,17 @@ impl Evaluation {
         self.episodes.iter().map(|episode| episode.total).sum::<f64>() / self.episodes.len() as f64
     }
 
-    /// Its standard error; 0 for one episode.
+    /// The smallest return.
+    pub fn least(&self) -> f64 {
+        self.episodes.iter().map(|episode| episode.total).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The largest return.
+    pub fn greatest(&self) -> f64 {
+        self.episodes.iter().map(|episode| episode.total).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The mean's standard error; 0 for one episode.
     pub fn standard_error(&self) -> f64 {
         let (n, mean) = (self.episodes.len() as f64, self.mean());
         let squares: f64 = self.episodes.iter().map(|episode| (episode.total - mean).powi(2)).sum();
