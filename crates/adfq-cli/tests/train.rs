@@ -1,0 +1,203 @@
+//! `adfq train` as a user runs it: runs that are killed, stopped, torn, watched and evaluated.
+
+use adfq_files::Lock;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::tempdir;
+
+/// Settings small enough for a test and large enough to pass through everything: warm-up, many checkpoints, a memory
+/// that is overwritten, evaluations.
+const SMALL: [&str; 8] = [
+    "steps=6000",
+    "learning.warmup=300",
+    "learning.target.hard=250",
+    "replay.capacity=1000",
+    "logging.metrics=100",
+    "logging.checkpoint=400",
+    "evaluation.every=1000",
+    "evaluation.final_episodes=10",
+];
+
+fn adfq(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn train(folder: &Path, env: &str, arguments: &[&str]) -> Command {
+    let mut command = adfq(&["train", env, "--out"]);
+    command.arg(folder);
+    SMALL.iter().for_each(|setting| drop(command.args(["--set", setting])));
+    command.args(arguments);
+    command
+}
+
+fn resume(folder: &Path) -> Command {
+    let mut command = adfq(&["train", "--resume"]);
+    command.arg(folder);
+    command
+}
+
+#[track_caller]
+fn succeed(mut command: Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[track_caller]
+fn complaint(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("error")).count(), 1, "{text}");
+    text
+}
+
+/// The files that say what a run was; `result.json` holds digests of parameters and replay memory.
+fn record(folder: &Path) -> [String; 3] {
+    ["result.json", "metrics.csv", "evaluations.csv"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
+}
+
+/// Kills the run as soon as `metrics.csv` has this many lines: wherever it then is, between checkpoints or within one.
+fn kill_after(lines: usize, folder: &Path, mut run: Child) {
+    let count = || fs::read_to_string(folder.join("metrics.csv")).map_or(0, |text| text.lines().count());
+    while count() < lines && run.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+fn killed_and_resumed(env: &str, arguments: &[&str]) {
+    let folder = tempdir().unwrap();
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    succeed(train(&whole, env, arguments));
+    let quiet = |mut command: Command| command.stderr(Stdio::null()).spawn().unwrap();
+    kill_after(2, &killed, quiet(train(&killed, env, arguments)));
+    for lines in [9, 17, 30, 44] {
+        kill_after(lines, &killed, quiet(resume(&killed)));
+    }
+    succeed(resume(&killed));
+    assert_eq!(record(&killed), record(&whole));
+}
+
+#[test]
+fn adfq_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("cartpole", &["--set", "replay.priority={alpha=0.6,beta=0.4,epsilon=1e-6}"]);
+}
+
+#[test]
+fn dqn_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("cartpole", &["--agent", "dqn", "--envs", "3", "--set", "replay.n_step=3"]);
+}
+
+#[test]
+fn double_dqn_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("deepsea-6", &["--agent", "ddqn", "--set", "learning.target={soft=0.01}"]);
+}
+
+/// MinAtar's network is large enough to run on several threads.
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let folder = tempdir().unwrap();
+    let records = [1, 2, 8].map(|threads| {
+        let out = folder.path().join(threads.to_string());
+        let mut command = train(&out, "minatar/breakout", &["--set", "steps=600", "--threads"]);
+        command.arg(threads.to_string());
+        succeed(command);
+        record(&out)
+    });
+    assert_eq!(records[0], records[1]);
+    assert_eq!(records[0], records[2]);
+}
+
+fn checkpoints(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
+    let is_checkpoint = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("step-");
+    let mut found: Vec<_> = entries.filter(is_checkpoint).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_torn_checkpoint_is_refused_and_the_one_before_it_used() {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    succeed(train(&run, "cartpole", &[]));
+    let (whole, kept) = (record(&run), checkpoints(&run));
+    assert_eq!(kept.len(), 2);
+    for spoil in [|bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2), |bytes| bytes[1000] ^= 1] {
+        let last = checkpoints(&run).pop().unwrap();
+        let mut bytes = fs::read(&last).unwrap();
+        spoil(&mut bytes);
+        fs::write(&last, bytes).unwrap();
+        let output = succeed(resume(&run));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("warning") && said.contains(last.to_str().unwrap()), "{said}");
+        assert_eq!(record(&run), whole);
+    }
+}
+
+#[test]
+fn mistakes_get_one_clear_line() {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    let unknown = complaint(train(&run, "cartpol", &[]));
+    assert!(unknown.contains("cartpol") && unknown.contains("cartpole") && !run.exists(), "{unknown}");
+    assert!(complaint(train(&run, "cartpole", &["--agent", "dqn", "--policy", "thompson"])).contains("needs beliefs"));
+    assert!(complaint(train(&run, "cartpole", &["--set", "learning.bach=3"])).contains("bach"));
+    assert!(complaint(train(&run, "cartpole", &["--set", "learning.discount=1.5"])).contains("between 0 and 1"));
+    let huge = complaint(train(&run, "cartpole", &["--set", "replay.capacity=4000000000"]));
+    assert!(huge.contains("would fit"), "{huge}");
+    assert!(complaint(resume(&run)).contains("not a run"));
+    assert!(!run.exists());
+    succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
+    assert!(complaint(train(&run, "cartpole", &[])).contains("--resume"));
+    let _held = Lock::acquire(&run).unwrap();
+    assert!(complaint(resume(&run)).contains("in use"));
+}
+
+#[test]
+fn a_checkpoint_of_another_version_is_refused_by_name() {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
+    // A later format: every checkpoint says so, and none can be used.
+    for path in checkpoints(&run) {
+        adfq_files::Container::new("adfq checkpoint", 99).write(path).unwrap();
+    }
+    let mut eval = adfq(&["eval"]);
+    eval.arg(&run);
+    let said = complaint(eval);
+    assert!(said.contains("99") && said.contains("version"), "{said}");
+}
+
+#[test]
+fn a_trained_agent_is_evaluated_filmed_and_its_beliefs_written() {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
+    let (film, beliefs) = (folder.path().join("film.gif"), folder.path().join("beliefs.csv"));
+    let mut eval = adfq(&["eval", "--episodes", "2", "--json"]);
+    eval.arg(&run).arg("--gif").arg(&film).arg("--beliefs").arg(&beliefs);
+    let output = succeed(eval);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lengths: u64 = (0..2).map(|i| json["episodes"][i]["length"].as_u64().unwrap()).sum();
+    let text = fs::read_to_string(beliefs).unwrap();
+    assert_eq!(text.lines().next(), Some("episode,step,action,mean_0,mean_1,sd_0,sd_1"));
+    assert_eq!(text.lines().count() as u64, 1 + lengths);
+    assert!(fs::read(film).unwrap().starts_with(b"GIF89a"));
+}
+
+#[test]
+fn several_seeds_run_side_by_side_and_each_as_if_alone() {
+    let folder = tempdir().unwrap();
+    let (all, one) = (folder.path().join("all"), folder.path().join("one"));
+    let output = succeed(train(&all, "cartpole", &["--seeds", "0..2", "--set", "steps=1000"]));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("3 of 3 runs finished"));
+    succeed(train(&one, "cartpole", &["--seed", "1", "--set", "steps=1000"]));
+    assert_eq!(record(&all.join("seed-1")), record(&one));
+    assert_ne!(record(&all.join("seed-0")), record(&one));
+}
