@@ -62,15 +62,14 @@ impl Appender {
         Ok(Self { file, path, len: keep })
     }
 
-    /// Appends the bytes. After an error part of them may be in the file; [`len`](Self::len) does not count them, and
-    /// the next write or the next [`open`](Self::open) replaces them.
+    /// Appends the bytes. After an error the file is as long as before, or, where the system refuses even that, has
+    /// a part of them at its end, which [`len`](Self::len) does not count and the next [`open`](Self::open) cuts off.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let needed = self.len + bytes.len() as u64;
-        let written = self.file.write_all(bytes).or_else(|error| {
+        if let Err(source) = self.file.write_all(bytes) {
             let _ = self.file.set_len(self.len).and_then(|()| self.file.seek(SeekFrom::Start(self.len)));
-            Err(error)
-        });
-        written.map_err(|source| Error::write(&self.path, needed, source))?;
+            return Err(Error::write(&self.path, needed, source));
+        }
         self.len = needed;
         Ok(())
     }
