@@ -1,1 +1,20 @@
 //! Files that are whole or absent, versioned and checksummed, and folders that one process holds at a time.
+//!
+//! [`write_atomic`] replaces a file in one step; a [`Container`] is such a file with named sections, for checkpoints;
+//! an [`Appender`] grows and can be cut back to a checkpoint; a [`Lock`] keeps other processes out of a folder;
+//! [`tensorboard`] writes event files; [`memory`] says how much may still be taken. What stands in the files is
+//! decided elsewhere. Nothing here reads a clock.
+
+mod append;
+mod atomic;
+mod container;
+mod error;
+mod lock;
+pub mod memory;
+pub mod tensorboard;
+
+pub use append::Appender;
+pub use atomic::{check_writable, create_folder, remove_stale, replace, write_atomic, write_atomic_with};
+pub use container::Container;
+pub use error::{Error, Result};
+pub use lock::Lock;

@@ -4,7 +4,8 @@
 //! it was computed from, and a checksum. A file that is torn, foreign, or has another fingerprint is computed anew
 //! and replaced, never trusted.
 
-use crate::{Error, Result, files, float};
+use crate::{Error, Result, float};
+use adfq_files::Error as FileError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -50,8 +51,8 @@ impl Cache {
     /// Opens the cache in this folder, which is made if missing, and removes what crashed runs left half-written.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
-        files::create_folder(&folder)?;
-        files::remove_stale(&folder)?;
+        adfq_files::create_folder(&folder)?;
+        adfq_files::remove_stale(&folder)?;
         Ok(Self { folder })
     }
 
@@ -86,7 +87,7 @@ impl Cache {
             value,
         };
         let json = serde_json::to_vec(&entry).map_err(unstorable)?;
-        files::replace(&self.path(key), &json)?;
+        adfq_files::replace(&self.path(key), &json)?;
         Ok(fresh)
     }
 
@@ -105,7 +106,7 @@ impl Cache {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(Error::io("read", &path, source)),
+            Err(source) => return Err(FileError::io("read", &path, source).into()),
         };
         Ok(serde_json::from_slice::<Entry>(&bytes)
             .ok()
@@ -124,11 +125,11 @@ impl Cache {
     /// # Ok::<(), adfq_lab::Error>(())
     /// ```
     pub fn clear(&self) -> Result<()> {
-        let listed = |source| Error::io("list", &self.folder, source);
+        let listed = |source| FileError::io("list", &self.folder, source);
         for entry in fs::read_dir(&self.folder).map_err(listed)? {
             let path = entry.map_err(listed)?.path();
             if path.extension().is_some_and(|ending| ending == "json") {
-                fs::remove_file(&path).map_err(|source| Error::io("remove", &path, source))?;
+                fs::remove_file(&path).map_err(|source| FileError::io("remove", &path, source))?;
             }
         }
         Ok(())

@@ -1,8 +1,5 @@
 //! What can go wrong in this crate, each with the value that is to blame and what to do about it.
 
-use std::io;
-use std::path::{Path, PathBuf};
-
 /// The errors of the crate `adfq-lab`.
 ///
 /// ```
@@ -15,46 +12,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A folder could not be made.
-    #[error("cannot create the folder {}: {source}; choose a folder whose parent exists and is writable", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// Why the system refused.
-        source: io::Error,
-    },
-    /// The system does not let us write or read a file.
-    #[error("permission denied for {}; make the folder writable or choose another one", path.display())]
-    Denied {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The disk (or the user's quota) is full.
-    #[error("the disk is full: {} needs {needed} bytes; free some space and run the same command again, \
-             finished files are kept", path.display())]
-    DiskFull {
-        /// The file that was being written.
-        path: PathBuf,
-        /// The size of the whole file.
-        needed: u64,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Any other failure of the file system.
-    #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// What was being done: "read", "write", ...
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A path that cannot name a file, such as `..` or an empty one.
-    #[error("{} does not name a file; give a path that ends in a file name", .0.display())]
-    NotAFile(PathBuf),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] adfq_files::Error),
     /// A value could not be turned into JSON, or its JSON could not be turned back.
     #[error("{what} cannot be stored as JSON: {source}")]
     Json {
@@ -175,44 +135,3 @@ pub enum Error {
 
 /// A result whose error is the crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
-
-impl Error {
-    /// Names the path, and the remedy where one is known, for what the file system said.
-    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::Denied { path, source }
-            }
-            _ => Self::Io { action, path, source },
-        }
-    }
-
-    /// As [`Error::io`], for a file of `needed` bytes that is being written.
-    pub(crate) fn write(path: &Path, needed: usize, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Self::DiskFull { path: path.to_owned(), needed: needed as u64, source }
-            }
-            _ => Self::io("write", path, source),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_name_the_path_and_the_remedy() {
-        let denied = Error::io("read", Path::new("out/a.json"), io::ErrorKind::PermissionDenied.into());
-        assert_eq!(
-            denied.to_string(),
-            "permission denied for out/a.json; make the folder writable or choose another one"
-        );
-        let full = Error::write(Path::new("out/a.json"), 4096, io::ErrorKind::StorageFull.into());
-        assert!(full.to_string().contains("out/a.json needs 4096 bytes; free some space"), "{full}");
-        let other = Error::write(Path::new("out/a.json"), 1, io::ErrorKind::IsADirectory.into());
-        assert!(other.to_string().starts_with("cannot write out/a.json: "), "{other}");
-    }
-}

@@ -85,7 +85,11 @@ fn a_full_device_says_how_much_was_needed() {
         eprintln!("skipped: there is no /dev/full here");
         return;
     };
-    let error = Error::write(Path::new("curve.csv"), 8, fill(full, b"12345678").unwrap_err());
+    let error = Error::write(
+        Path::new("curve.csv"),
+        8,
+        write_through(&full, |file| file.write_all(b"12345678")).unwrap_err(),
+    );
     assert!(matches!(error, Error::DiskFull { needed: 8, .. }), "{error}");
 }
 

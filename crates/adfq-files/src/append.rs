@@ -1,0 +1,159 @@
+//! Files that grow while a program runs, such as tables of metrics, and that can be cut back when it resumes.
+//!
+//! A checkpoint remembers how long the file was. What a crashed run has written after it belongs to a future that is
+//! lost: the resumed run cuts it off and writes it anew.
+
+use crate::atomic::{create_folder, folder_of};
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file to which is only ever appended.
+///
+/// Nothing is held back in memory: a line can be seen by other programs as soon as `write` returns. To survive a
+/// power cut it needs [`sync`](Self::sync), which belongs right before the checkpoint that stores [`len`](Self::len).
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("metrics.csv");
+/// use adfq_files::Appender;
+///
+/// let mut log = Appender::open(&path, 0)?;
+/// log.write(b"step,return\n100,21\n")?;
+/// log.sync()?;
+/// let checkpoint = log.len();
+/// log.write(b"200,3")?; // ... and here the program is killed.
+/// drop(log);
+///
+/// let mut log = Appender::open(&path, checkpoint)?;
+/// log.write(b"200,34\n")?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"step,return\n100,21\n200,34\n");
+/// # Ok::<(), adfq_files::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Appender {
+    file: File,
+    path: PathBuf,
+    len: u64,
+}
+
+impl Appender {
+    /// Opens the file, keeps its first `keep` bytes and cuts the rest off. With `keep` = 0 the file, and folders on
+    /// the way, are made if missing. Fails with [`Error::Short`], and changes nothing, if there are fewer bytes.
+    pub fn open(path: impl Into<PathBuf>, keep: u64) -> Result<Self> {
+        let path = path.into();
+        if keep == 0 {
+            create_folder(folder_of(&path))?;
+        }
+        let failed = |source| Error::io("open", &path, source);
+        let opened = File::options().write(true).create(keep == 0).truncate(false).open(&path);
+        let mut file = match opened {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::Short { path, keep, found: 0 });
+            }
+            opened => opened.map_err(failed)?,
+        };
+        let found = file.metadata().map_err(failed)?.len();
+        if found < keep {
+            return Err(Error::Short { path, keep, found });
+        }
+        file.set_len(keep).and_then(|()| file.seek(SeekFrom::Start(keep))).map_err(failed)?;
+        Ok(Self { file, path, len: keep })
+    }
+
+    /// Appends the bytes. After an error the file is as long as before, or, where the system refuses even that, has
+    /// a part of them at its end, which [`len`](Self::len) does not count and the next [`open`](Self::open) cuts off.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let needed = self.len + bytes.len() as u64;
+        if let Err(source) = self.file.write_all(bytes) {
+            let _ = self.file.set_len(self.len).and_then(|()| self.file.seek(SeekFrom::Start(self.len)));
+            return Err(Error::write(&self.path, needed, source));
+        }
+        self.len = needed;
+        Ok(())
+    }
+
+    /// The length of the file: what was kept and what has been written since.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Makes everything written so far survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|source| Error::write(&self.path, self.len, source))
+    }
+
+    /// Where the file lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::tempdir;
+
+    #[test]
+    fn cuts_the_lost_future_off_at_any_length() {
+        let dir = tempdir().unwrap();
+        let path = dir.path().join("a/metrics.csv");
+        for keep in 0..=6 {
+            let mut log = Appender::open(&path, 0).unwrap();
+            log.write(b"123").unwrap();
+            log.write(b"456").unwrap();
+            assert_eq!(log.len(), 6);
+            let mut log = Appender::open(&path, keep).unwrap();
+            assert_eq!(log.len(), keep);
+            assert_eq!(fs::metadata(&path).unwrap().len(), keep);
+            log.write(b"x").unwrap();
+            log.sync().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), [&b"123456"[..keep as usize], b"x"].concat());
+        }
+    }
+
+    #[test]
+    fn a_file_that_lost_lines_is_refused_and_left_alone() {
+        let dir = tempdir().unwrap();
+        let path = dir.path().join("metrics.csv");
+        fs::write(&path, b"1234").unwrap();
+        let error = Appender::open(&path, 5).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("metrics.csv has 4 bytes, but 5 were"), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), b"1234");
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_refused_and_not_made() {
+        let dir = tempdir().unwrap();
+        for path in [dir.path().join("gone.csv"), dir.path().join("gone/metrics.csv")] {
+            let error = Appender::open(&path, 5).unwrap_err();
+            assert!(matches!(error, Error::Short { keep: 5, found: 0, .. }), "{error}");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_in_its_place_is_named() {
+        let dir = tempdir().unwrap();
+        let error = Appender::open(dir.path(), 0).unwrap_err();
+        assert!(error.to_string().starts_with("cannot open "), "{error}");
+    }
+
+    /// Every write to /dev/full fails with ENOSPC.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_named_and_not_counted() {
+        let Ok(file) = File::options().write(true).open("/dev/full") else {
+            eprintln!("skipped: there is no /dev/full here");
+            return;
+        };
+        let mut log = Appender { file, path: "metrics.csv".into(), len: 10 };
+        let error = log.write(b"12345678").unwrap_err();
+        assert!(matches!(error, Error::DiskFull { needed: 18, .. }), "{error}");
+        assert_eq!(log.len(), 10);
+    }
+}
