@@ -98,7 +98,7 @@ impl MdpEnv {
             return layout.picture(self.episode.state).lines().map(|line| line.chars().collect()).collect();
         }
         let cells = |state| if state == self.episode.state { '@' } else { 'O' };
-        let columns = self.mdp.states().isqrt().max(1);
+        let columns = self.mdp.states().clamp(1, 10);
         (0..self.mdp.states()).map(cells).collect::<Vec<_>>().chunks(columns).map(<[char]>::to_vec).collect()
     }
 }
@@ -141,8 +141,8 @@ impl Env for MdpEnv {
     fn render(&self) -> Result<Picture> {
         let map = self.map();
         let columns = map.iter().map(Vec::len).max().unwrap_or(0);
-        // Cells of 16 pixels, smaller where there are many, with a gap between them.
-        let side = (480 / columns.max(map.len()).max(1)).clamp(2, 16);
+        // Cells of 32 pixels, smaller where there are many, with a gap between them.
+        let side = (320 / columns.max(map.len()).max(1)).clamp(1, 32);
         let gap = if side > 4 { 1.0 } else { 0.0 };
         let mut canvas = Canvas::new(columns * side, map.len() * side, [255; 3]);
         for (row, line) in map.iter().enumerate() {

@@ -115,10 +115,14 @@ mod tests {
         assert!((area(|c| c.rectangle([2.0, 3.0], [12.0, 8.0], white)) - 50.0).abs() < 1e-12);
         assert!((area(|c| c.rectangle([2.5, 3.0], [12.25, 8.0], white)) - 48.75).abs() < 0.1);
         assert!((area(|c| c.circle([20.0, 15.0], 10.0, white)) - std::f64::consts::PI * 100.0).abs() < 1.0);
-        assert!((area(|c| c.line([3.0, 3.0], [33.0, 23.0], 2.0, white)) - 2.0 * 1300_f64.sqrt()).abs() < 1.0);
-        // A dart is its square less the dent.
-        let dart = [[0.0, 0.0], [20.0, 10.0], [0.0, 20.0], [10.0, 10.0]];
-        assert!((area(|c| c.polygon(&dart, white)) - 100.0).abs() < 1.0);
+        // No simple slope, along which the points would lie in rows.
+        let line = area(|c| c.line([3.1, 3.3], [33.7, 22.9], 2.0, white));
+        assert!((line - 2.0 * libm::hypot(30.6, 19.6)).abs() < 0.5, "{line}");
+        let dart = [[0.3, 0.2], [20.1, 10.4], [0.7, 19.6], [9.6, 10.3]];
+        let twice = |[a, b]: [Point; 2]| a[0] * b[1] - b[0] * a[1];
+        let expected: f64 = (0..4).map(|i| twice([dart[i], dart[(i + 1) % 4]])).sum::<f64>() / 2.0;
+        let drawn = area(|c| c.polygon(&dart, white));
+        assert!((drawn - expected).abs() < 0.5, "{drawn} and not {expected}");
     }
 
     #[test]
