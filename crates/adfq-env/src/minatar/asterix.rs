@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 const SPAWN_PAUSE: u8 = 10;
 /// Steps from one move of things to the next, at the start.
 const MOVE_PAUSE: u8 = 5;
-/// Steps at one level of difficulty.
-const LEVEL: u8 = 100;
+/// Steps at one level of difficulty, before the one in which it rises.
+const LEVEL: u8 = 101;
 
 const PLAYER: usize = 0;
 const ENEMY: usize = 1;
@@ -70,21 +70,26 @@ impl Timer {
 impl Thing {
     /// The cell ahead or behind, if there is one.
     fn beside(&self, ahead: bool) -> Option<u8> {
-        if ahead == self.right { Some(self.column + 1).filter(|&c| c < 10) } else { self.column.checked_sub(1) }
+        if ahead == self.right {
+            Some(self.column + 1).filter(|&c| c < 10)
+        } else {
+            self.column.checked_sub(1)
+        }
     }
 }
 
 impl Asterix {
-    /// Something comes in from a side, in one of the free rows if there is one.
+    /// Something comes in from a side, in one of the free rows; if there is none, it does not come.
     fn spawn(&mut self, chance: &mut impl Chance) {
         let right = chance.unit() < 0.5;
         let gold = chance.unit() < 1.0 / 3.0;
         let free = self.things.iter().filter(|thing| thing.is_none()).count();
-        if free > 0 {
-            let chosen = chance.below(free as u32) as usize;
-            let column = if right { 0 } else { 9 };
-            let row = self.things.iter_mut().filter(|thing| thing.is_none()).nth(chosen);
-            row.into_iter().for_each(|thing| *thing = Some(Thing { column, right, gold }));
+        if free == 0 {
+            return;
+        }
+        let chosen = chance.below(free as u32) as usize;
+        if let Some(thing) = self.things.iter_mut().filter(|thing| thing.is_none()).nth(chosen) {
+            *thing = Some(Thing { column: if right { 0 } else { 9 }, right, gold });
         }
     }
 

@@ -112,7 +112,8 @@ impl<G: Game> Env for MinAtar<G> {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(G::NAME, self.settings, &self.state)).map_err(|error| foreign::<G>(error.to_string()))
+        postcard::to_stdvec(&(G::NAME, self.settings, &self.state))
+            .map_err(|error| foreign::<G>(error.to_string()))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
@@ -123,7 +124,10 @@ impl<G: Game> Env for MinAtar<G> {
             return Err(foreign::<G>(format!("it is one of {name}")));
         }
         if settings != self.settings {
-            return Err(foreign::<G>(format!("it was played with {settings:?}, this one with {:?}", self.settings)));
+            return Err(foreign::<G>(format!(
+                "it was played with {settings:?}, this one with {:?}",
+                self.settings
+            )));
         }
         let (state, rest) = postcard::take_from_bytes(rest).map_err(unreadable)?;
         if !rest.is_empty() {

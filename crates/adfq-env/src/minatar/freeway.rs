@@ -50,8 +50,9 @@ impl Car {
         if self.wait == 0 {
             self.column = self.beside(true);
             self.wait = self.pause;
+        } else {
+            self.wait -= 1;
         }
-        self.wait -= 1;
     }
 }
 
@@ -71,7 +72,8 @@ impl Freeway {
     fn walk(&mut self, action: Action) -> bool {
         if self.rest == 0 && matches!(action, Action::Up | Action::Down) {
             self.rest = REST;
-            self.row = if action == Action::Up { self.row.saturating_sub(1) } else { (self.row + 1).min(HOME) };
+            self.row =
+                if action == Action::Up { self.row.saturating_sub(1) } else { (self.row + 1).min(HOME) };
         }
         self.rest = self.rest.saturating_sub(1);
         self.row == 0

@@ -132,7 +132,11 @@ fn difference<G: Game>(ours: &[u8], expected: &[u8]) -> String {
         let only = (0..frame.len()).filter(|&i| frame[i] > other[i]);
         only.map(|i| format!("{:?}", cell(i))).collect::<Vec<_>>().join(" ")
     };
-    format!("(row, column, channel) ours only: {}; the package's only: {}", flags(ours, expected), flags(expected, ours))
+    format!(
+        "(row, column, channel) ours only: {}; the package's only: {}",
+        flags(ours, expected),
+        flags(expected, ours)
+    )
 }
 
 #[test]
@@ -145,7 +149,10 @@ fn breakout() {
 #[test]
 fn asterix() {
     let seen = replay::<Asterix>();
-    assert!(seen.events >= 7000 && seen.ended > 20 && seen.rewards > 50.0 && seen.most_events > 500, "{seen:?}");
+    assert!(
+        seen.events >= 7000 && seen.ended > 20 && seen.rewards > 50.0 && seen.most_events > 500,
+        "{seen:?}"
+    );
 }
 
 #[test]
