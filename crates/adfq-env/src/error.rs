@@ -81,6 +81,16 @@ pub enum Error {
         /// How many environments there are.
         environments: usize,
     },
+    /// A setting out of its range.
+    #[error("{setting} cannot be {value}: it is {allowed}")]
+    Setting {
+        /// Which one.
+        setting: &'static str,
+        /// What it was to be.
+        value: f64,
+        /// What it can be.
+        allowed: &'static str,
+    },
 }
 
 /// A result of this crate.

@@ -3,7 +3,6 @@
 //!
 //! Nothing here knows an agent. An environment emits *frames*, plain bytes whose meaning its [`Space`] states; who
 //! stacks or stores them does so elsewhere.
-
 //!
 //! ```
 //! use adfq_env::{Env, make};
@@ -29,6 +28,7 @@ mod classic;
 mod episode;
 mod error;
 mod mdp;
+pub mod minatar;
 mod picture;
 mod registry;
 mod saved;

@@ -1,5 +1,6 @@
 //! The environments by name, for programs and configuration files.
 
+use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Settings};
 use crate::{Acrobot, CartPole, Env, Error, MdpEnv, MountainCar, Result, TimeLimit};
 use adfq::mdp::{self, DeepSea};
 
@@ -13,14 +14,19 @@ const CLASSIC: [Entry; 3] = [
     ("mountaincar", "-v0", || Box::new(TimeLimit::new(MountainCar::new(), 200))),
 ];
 
-/// A MinAtar game with its minimal set of actions (`true`, version 1) or all six (version 0).
-type Game = (&'static str, fn(bool) -> Box<dyn Env>);
+/// A MinAtar game with its minimal set of actions (`true`, version 1) or all six (version 0); sticky actions of
+/// probability .1 and difficulty ramping in both, which is what the package registers.
+type Entrance = (&'static str, fn(bool) -> Result<Box<dyn Env>>);
 
-/// MINATAR PLUGS IN HERE: one row a game, `("minatar/asterix", |minimal| Box::new(…))`, with sticky actions of
-/// probability .1 and difficulty ramping in both versions, which is what the package registers. The names are
-/// `minatar/asterix`, `minatar/breakout`, `minatar/freeway`, `minatar/seaquest`, `minatar/space-invaders`; all else
-/// (versions, spellings, the list of names, tests over all names) follows from the row.
-const GAMES: [Game; 0] = [];
+const GAMES: [Entrance; 3] = [
+    ("minatar/asterix", game::<Asterix>),
+    ("minatar/breakout", game::<Breakout>),
+    ("minatar/freeway", game::<Freeway>),
+];
+
+fn game<G: Game + 'static>(minimal_actions: bool) -> Result<Box<dyn Env>> {
+    Ok(Box::new(MinAtar::<G>::new(Settings { minimal_actions, ..Settings::default() })?))
+}
 
 /// Episodes of the finite MDPs without an end of their own are cut off, so that there are returns to report.
 const MDP_LIMIT: u64 = 1000;
@@ -67,7 +73,7 @@ pub fn make(name: &str) -> Result<Box<dyn Env>> {
     if let Some((game, minimal)) = minatar(&wanted)
         && let Some((_, make)) = GAMES.iter().find(|(known, _)| *known == game)
     {
-        return Ok(make(minimal));
+        return make(minimal);
     }
     if let Some(sea) = deep_sea(&wanted) {
         return Ok(Box::new(MdpEnv::deep_sea(&sea)?));
