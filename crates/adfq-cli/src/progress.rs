@@ -1,8 +1,9 @@
 //! Training on a terminal: a bar for each run, several runs side by side, and the line at the end.
 
 use adfq_deep::evaluate::Evaluation;
-use adfq_deep::run::{Clock, Run, Summary};
+use adfq_deep::run::{Clock, Run};
 use adfq_deep::stats::Metrics;
+use adfq_deep::summary::Summary;
 use adfq_deep::{Config, Error, Observer, Trainer};
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};

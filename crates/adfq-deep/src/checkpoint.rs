@@ -69,13 +69,13 @@ struct State {
 /// Writes one segment beside the checkpoints.
 pub fn write_segment(folder: &Path, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
     let mut file = Container::new(SEGMENT_KIND, VERSION);
-    file.put("slots", &segment.bytes);
+    file.put("slots", &segment.bytes[..]);
     Ok(file.write(folder.join(entry.file_name()))?)
 }
 
 /// Writes the checkpoint; the segments must be there already.
 pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
-    let (replay, priorities) = trainer.replay.save();
+    let priorities = trainer.replay.priorities();
     let state = State {
         step: trainer.step,
         adam_steps: trainer.learner.adam.t,
@@ -84,7 +84,7 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
         stats: trainer.stats.clone(),
         envs: trainer.envs.save()?,
         observations: trainer.observations.clone(),
-        replay,
+        replay: trainer.replay.state(),
         segments: segments.to_vec(),
         logs,
     };
@@ -93,12 +93,12 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     let learner = &trainer.learner;
     let mut file = Container::new(KIND, VERSION);
     file.put("config", config.as_bytes());
-    file.put("state", &state);
-    file.put("online", bytemuck::cast_slice(&learner.online));
-    file.put("target", bytemuck::cast_slice(&learner.target));
-    file.put("adam m", bytemuck::cast_slice(&learner.adam.m));
-    file.put("adam v", bytemuck::cast_slice(&learner.adam.v));
-    file.put("priorities", bytemuck::cast_slice(&priorities));
+    file.put("state", &state[..]);
+    file.put("online", bytes(&learner.online));
+    file.put("target", bytes(&learner.target));
+    file.put("adam m", bytes(&learner.adam.m));
+    file.put("adam v", bytes(&learner.adam.v));
+    file.put("priorities", bytes(&priorities));
     Ok(file.write(path)?)
 }
 
@@ -118,13 +118,14 @@ pub fn read(path: &Path, available: Option<u64>) -> Result<Restored> {
     let config = read_config(&file, path)?;
     let state: State = decode(file.get("state")?, path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    let segments = state.segments.iter().map(|entry| read_segment(folder, entry)).collect::<Result<Vec<_>>>()?;
     let mut trainer = Trainer::new(&config, available)?;
     fill_learner(&mut trainer.learner, &file, path)?;
     trainer.learner.adam.t = state.adam_steps;
     let priorities = numbers(file.get("priorities")?, path)?;
     let settings = replay_settings(&config);
-    trainer.replay = Replay::restore(&settings, &trainer.space, state.replay, &priorities, &segments)?;
+    // Segment after segment: there is no moment at which the memory is held twice.
+    let segments = state.segments.iter().map(|entry| read_segment(folder, entry));
+    trainer.replay = Replay::restore(&settings, &trainer.space, &state.replay, &priorities, segments)?;
     trainer.envs.restore(&state.envs)?;
     trainer.step = state.step;
     trainer.explorer = state.explorer;
@@ -150,8 +151,7 @@ fn read_config(file: &Container, path: &Path) -> Result<Config> {
 }
 
 fn read_segment(folder: &Path, entry: &SegmentEntry) -> Result<Segment> {
-    let file = Container::read(folder.join(entry.file_name()), SEGMENT_KIND, VERSION)?;
-    let bytes = file.get("slots")?.to_vec();
+    let bytes = Container::read(folder.join(entry.file_name()), SEGMENT_KIND, VERSION)?.take("slots")?;
     Ok(Segment { lane: entry.lane, first: entry.first, count: entry.count, bytes })
 }
 
@@ -172,11 +172,17 @@ fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<
     Ok(())
 }
 
+fn bytes(numbers: &[f32]) -> &[u8] {
+    bytemuck::cast_slice(numbers)
+}
+
 /// Bytes of a section need not be aligned as numbers are: they are copied.
 fn numbers(bytes: &[u8], path: &Path) -> Result<Vec<f32>> {
-    let whole = bytes.len() % 4 == 0;
-    let all = || bytemuck::pod_collect_to_vec(bytes);
-    if whole { Ok(all()) } else { Err(unfit(path, "a section holds no whole number of numbers")) }
+    let (numbers, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(unfit(path, "a section ends within a number"));
+    }
+    Ok(numbers.iter().map(|&bytes| f32::from_ne_bytes(bytes)).collect())
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {

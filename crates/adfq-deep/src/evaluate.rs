@@ -45,7 +45,7 @@ impl Evaluator {
             observation: Observation::new(space),
             frame: vec![0; space.frame_bytes()],
             input: vec![0.0; space.observation_len()],
-            pass: Workspace::new(learner.network(), 1, 1),
+            pass: Workspace::new(learner.network(), 1, 1)?,
             seed: config.seed,
             max_steps: config.evaluation.max_steps,
             env,

@@ -45,18 +45,18 @@ impl Learner {
         let pass = |rows| Workspace::new(&network, 1, rows);
         let targets = match config.agent {
             AgentKind::Adfq => {
-                Targets::Adfq { beliefs: Box::new(AdfqTarget::new(config)?), both: pass(2 * batch) }
+                Targets::Adfq { beliefs: Box::new(AdfqTarget::new(config)?), both: pass(2 * batch)? }
             }
-            AgentKind::Dqn => Targets::Dqn { next: pass(batch), target: vec![0.0; batch] },
+            AgentKind::Dqn => Targets::Dqn { next: pass(batch)?, target: vec![0.0; batch] },
             AgentKind::Ddqn => {
-                Targets::Ddqn { next: pass(batch), chooser: pass(batch), target: vec![0.0; batch] }
+                Targets::Ddqn { next: pass(batch)?, chooser: pass(batch)?, target: vec![0.0; batch] }
             }
         };
         Ok(Self {
-            adam: Adam::new(config.learning.adam, network.parameters()),
+            adam: Adam::new(config.learning.adam, &network, 1)?,
             gradients: vec![0.0; network.parameters()],
             output_gradient: vec![0.0; batch * network.outputs()],
-            online_pass: pass(batch),
+            online_pass: pass(batch)?,
             errors: vec![0.0; batch],
             target: online.clone(),
             actions: space.actions,
@@ -85,12 +85,12 @@ impl Learner {
         }
         let (online, gradients) = (&mut self.online, &mut self.gradients);
         self.network.backward(online, sample.obs(), &self.output_gradient, &mut self.online_pass, gradients)?;
-        learned.gradient_norm = self.config.learning.clip.apply(&self.network, gradients)?;
-        if !learned.gradient_norm.is_finite() {
-            return Err(diverged("gradient", step));
-        }
         self.adam.settings.rate = self.config.rate(step);
-        self.adam.step(online, gradients)?;
+        let taken = self.adam.step(&self.network, self.config.learning.clip, online, gradients);
+        learned.gradient_norm = taken.map_err(|error| match error {
+            adfq_nn::Error::Gradient { .. } => diverged("gradient", step),
+            other => other.into(),
+        })?;
         if let TargetUpdate::Soft(tau) = self.config.learning.target {
             for (target, online) in self.target.iter_mut().zip(&self.online) {
                 *target += tau * (online - *target);
@@ -114,7 +114,7 @@ impl Learner {
         };
         match &mut self.targets {
             Targets::Adfq { beliefs, both } => {
-                let outputs = self.network.forward(&self.target, sample.both(), both)?;
+                let outputs = self.network.forward(&self.target, &sample.both, both)?;
                 let (here, next) = outputs.split_at(outputs.len() / 2);
                 beliefs.compute(&rows, here, next)?;
             }

@@ -1,15 +1,13 @@
 //! What an agent sees now: the last frames of an episode, stacked.
 
-use crate::replay::decode;
-use adfq_env::{Element, Space};
+use crate::replay::Decoder;
+use adfq_env::Space;
 use serde::{Deserialize, Serialize};
 
 /// The present observation of one environment, as bytes; saved in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Observation {
-    element: Element,
-    /// Numbers of the frame's innermost axis.
-    channels: usize,
+    decoder: Decoder,
     frame_bytes: usize,
     /// The frames, oldest first.
     frames: Vec<u8>,
@@ -19,8 +17,7 @@ impl Observation {
     /// Room for the frames of one observation.
     pub fn new(space: &Space) -> Self {
         Self {
-            element: space.element,
-            channels: space.frame.last().copied().unwrap_or(1),
+            decoder: Decoder::new(space),
             frame_bytes: space.frame_bytes(),
             frames: vec![0; space.frame_bytes() * space.stack],
         }
@@ -45,7 +42,6 @@ impl Observation {
 
     /// The numbers that the network sees.
     pub fn decode(&self, out: &mut [f32]) {
-        let frames = self.frames.chunks_exact(self.frame_bytes);
-        decode(self.element, self.channels, frames, out);
+        self.decoder.decode(|k| &self.frames[k * self.frame_bytes..][..self.frame_bytes], out);
     }
 }

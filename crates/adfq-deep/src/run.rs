@@ -17,7 +17,8 @@ use crate::stats::{Episode, Metrics};
 use crate::summary::Summary;
 use crate::trainer::{Observer, Trainer};
 use crate::{Error, Result};
-use adfq_files::{Appender, EventWriter, Lock, create_folder, memory, write_atomic};
+use adfq_files::tensorboard::EventWriter;
+use adfq_files::{Appender, Lock, create_folder, memory, write_atomic};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -117,10 +118,10 @@ impl Run {
             kept,
             _lock: lock,
         };
-        if run.metrics.is_empty() {
+        if run.metrics.len() == 0 {
             run.metrics.write((Metrics::COLUMNS.join(",") + "\n").as_bytes())?;
         }
-        if run.evaluations.is_empty() {
+        if run.evaluations.len() == 0 {
             run.evaluations.write(b"step,episode,return,length\n")?;
         }
         Ok(run)
@@ -149,14 +150,14 @@ impl Run {
     fn write_new_segments(&mut self, trainer: &Trainer) -> Result<()> {
         let folder = self.folder.join(CHECKPOINTS);
         for lane in 0..self.saved.len() {
-            let segment = trainer.replay.since(lane, self.saved[lane]);
+            let segment = trainer.replay.since(lane, self.saved[lane])?;
             if segment.count > 0 {
                 let entry = SegmentEntry { lane, first: segment.first, count: segment.count };
                 checkpoint::write_segment(&folder, &entry, &segment)?;
                 self.saved[lane] = entry.first + entry.count;
                 self.segments.push(entry);
             }
-            let oldest = trainer.replay.oldest(lane);
+            let oldest = trainer.replay.kept(lane)?.start;
             self.segments.retain(|entry| entry.lane != lane || entry.first + entry.count > oldest);
         }
         Ok(())
@@ -188,8 +189,9 @@ impl Observer for Run {
     fn metrics(&mut self, metrics: &Metrics) -> Result<()> {
         self.metrics.write((metrics.csv() + "\n").as_bytes())?;
         let now = (self.clock)();
-        let scalars = Metrics::COLUMNS.iter().zip(metrics.values()).skip(1).filter(|(_, value)| !value.is_nan());
-        let scalars: Vec<_> = scalars.map(|(name, value)| (format!("train/{name}"), value as f32)).collect();
+        let names = Metrics::COLUMNS.map(|name| format!("train/{name}"));
+        let scalars = names.iter().map(String::as_str).zip(metrics.values()).skip(1);
+        let scalars: Vec<_> = scalars.filter(|(_, value)| !value.is_nan()).collect();
         Ok(self.events.scalars(now, metrics.step, &scalars)?)
     }
 
@@ -199,7 +201,7 @@ impl Observer for Run {
             .map(|(i, episode)| format!("{},{i},{},{}\n", evaluation.step, episode.total, episode.length))
             .collect();
         self.evaluations.write(rows.as_bytes())?;
-        let scalar = ("evaluation/return".to_owned(), evaluation.mean() as f32);
+        let scalar = ("evaluation/return", evaluation.mean());
         Ok(self.events.scalars((self.clock)(), evaluation.step, &[scalar])?)
     }
 

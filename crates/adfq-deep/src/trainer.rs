@@ -1,12 +1,12 @@
 //! The loop that joins environment, network, replay and learner. It owns all that a checkpoint must hold; who watches
 //! and who saves are elsewhere ([`Observer`]).
 
-use crate::config::{Config, TargetUpdate};
+use crate::config::{Config, Priority, TargetUpdate};
 use crate::evaluate::{Evaluation, Evaluator};
 use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::policy::Explorer;
-use crate::replay::{Replay, ReplaySettings, Sample};
+use crate::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
 use crate::stats::{Metrics, Stats};
 use crate::{Bytes, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
@@ -69,7 +69,7 @@ impl Trainer {
             evaluator: Evaluator::new(config, &learner)?,
             sample: Sample::default(),
             inputs: vec![0.0; config.envs * space.observation_len()],
-            acting: Workspace::new(learner.network(), 1, config.envs),
+            acting: Workspace::new(learner.network(), 1, config.envs)?,
             actions: vec![0; config.envs],
             config: config.clone(),
             learner,
@@ -113,8 +113,9 @@ impl Trainer {
             }
             let before = self.step;
             self.advance()?;
-            let last = self.step >= steps;
-            let due = |every: u64| last || before / every != self.step / every;
+            let now = self.step;
+            let last = now >= steps;
+            let due = |every: u64| last || before / every != now / every;
             if due(logging.metrics) {
                 observer.metrics(&self.row())?;
             }
@@ -224,7 +225,10 @@ pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {
         envs: config.envs,
         n_step: replay.n_step,
         discount: config.learning.discount,
-        priority: replay.priority.clone(),
+        priority: replay
+            .priority
+            .as_ref()
+            .map(|&Priority { alpha, epsilon, .. }| PrioritySettings { alpha, epsilon }),
     }
 }
 

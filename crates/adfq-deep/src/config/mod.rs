@@ -307,7 +307,7 @@ impl Config {
     pub(crate) fn init(&self) -> Init {
         let output = match self.agent {
             AgentKind::Adfq => Output::Constant(vec![self.adfq.mean, -libm::logf(self.adfq.sd)]),
-            AgentKind::Dqn | AgentKind::Ddqn => Output::Drawn,
+            AgentKind::Dqn | AgentKind::Ddqn => Output::Hidden,
         };
         Init { hidden: self.network.weights, output }
     }
@@ -351,8 +351,9 @@ impl Config {
         let (path, value) = assignment.split_once('=').ok_or_else(|| wrong("say it as name=value"))?;
         let (path, value) = (path.trim(), value.trim());
         // A word that is no TOML value is a string: rule=exact.
-        let value = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"))
-            .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+        let parsed = parsed.and_then(|mut table| table.remove("value"));
+        let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
         let mut table: toml::Table = self.to_toml()?.parse().map_err(|error| wrong(&format!("{error}")))?;
         let (last, parents) = match path.rsplit_once('.') {
             Some((parents, last)) => (last, parents.split('.').collect()),

@@ -1,10 +1,11 @@
 //! From the bytes of frames to the numbers of an observation: conversion, scale and stacking.
 
 use adfq_env::{Element, Space};
+use serde::{Deserialize, Serialize};
 
 /// How frames become observations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Decoder {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Decoder {
     element: Element,
     stack: usize,
     /// Numbers along the innermost axis of a frame, along which frames are stacked.

@@ -52,7 +52,7 @@ pub use settings::{PrioritySettings, ReplaySettings};
 pub use state::{ReplayState, Segment};
 
 use adfq_env::Space;
-use frames::Decoder;
+pub(crate) use frames::Decoder;
 use lane::{Lane, Layout, Slot, TERMINATED, TRUNCATED};
 use priority::Priorities;
 
