@@ -75,6 +75,7 @@ impl<G: Game> MinAtar<G> {
             actions: actions.len(),
         };
         let mut state = State { play: Play::new(settings.sticky, settings.ramping), rng: Self::generator(0) };
+        // A step before the first reset finds a game that has begun; that reset draws the same numbers again.
         state.play.reset(&mut state.rng.clone());
         Ok(Self { settings, actions, space, state })
     }

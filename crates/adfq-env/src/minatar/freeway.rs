@@ -14,7 +14,7 @@ const CLOCK: u16 = 2500;
 
 const CHICKEN: usize = 0;
 const CAR: usize = 1;
-/// The trail of a car that moves after every step; the channels of slower ones follow.
+/// The trail of a car that pauses for one step between its moves; the channels of longer pauses follow.
 const TRAIL: usize = 2;
 
 /// Freeway. To reach the other side is worth 1, and the cars then drive at new speeds; a car that hits the chicken sends it

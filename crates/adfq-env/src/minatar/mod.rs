@@ -1,10 +1,11 @@
 //! The MinAtar games of Young and Tian (2019, arXiv:1903.03176): five Atari games on a grid of 10 × 10 cells, one
 //! channel of flags for each kind of thing.
 //!
-//! Written from the published rules and from the observed behaviour of the package MinAtar 1.0.15, whose games these
-//! follow step by step (`tests/recorded/minatar`); none of its code was read. Here are the words all games share and
-//! what a game has to do ([`Game`]). One game is one file; sticky actions and the stop at the end are in [`Play`], the
-//! environment around a game is [`MinAtar`].
+//! Written from the published rules (the paper, the package's README, and what gymnax, under Apache-2.0, makes of them)
+//! and from the observed behaviour of the package MinAtar 1.0.15, whose games these follow step by step
+//! (`tests/recorded/minatar`); the package is under GPL-3 and none of its code is used. Here are the words all games
+//! share and what a game has to do ([`Game`]). One game is one file; sticky actions and the stop at the end are in
+//! [`Play`], the environment around a game is [`MinAtar`].
 
 mod asterix;
 mod breakout;

@@ -3,7 +3,7 @@
 use super::SIDE;
 use crate::Picture;
 
-/// Pixels along a cell's side.
+/// Pixels along a cell's side, the last of which is left empty: neighbours stay apart.
 const CELL: usize = 10;
 
 /// Cells with nothing in them.
@@ -28,8 +28,11 @@ pub(super) fn paint(frame: &[u8], channels: usize) -> Picture {
     let side = SIDE * CELL;
     let mut rgb = Vec::with_capacity(3 * side * side);
     for row in frame.chunks_exact(SIDE * channels) {
-        let line: Vec<u8> = row.chunks_exact(channels).flat_map(|cell| colour(cell).repeat(CELL)).collect();
-        (0..CELL).for_each(|_| rgb.extend_from_slice(&line));
+        let cells =
+            row.chunks_exact(channels).map(|cell| [colour(cell).repeat(CELL - 1), EMPTY.to_vec()].concat());
+        let line: Vec<u8> = cells.flatten().collect();
+        (1..CELL).for_each(|_| rgb.extend_from_slice(&line));
+        rgb.extend(EMPTY.repeat(side));
     }
     Picture { width: side, height: side, rgb }
 }

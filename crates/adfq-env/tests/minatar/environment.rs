@@ -161,4 +161,5 @@ fn pictures() {
     let (nothing, brick, paddle) = (pixel(0, 0), pixel(15, 15), pixel(95, 45));
     assert!(nothing != brick && brick != paddle && nothing != paddle);
     assert_eq!((pixel(9, 99), pixel(10, 10), pixel(90, 40)), (nothing, brick, paddle));
+    assert_eq!((pixel(18, 18), pixel(19, 15), pixel(15, 19)), (brick, nothing, nothing));
 }

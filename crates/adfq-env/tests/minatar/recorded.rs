@@ -54,10 +54,12 @@ impl Chance for Drawn<'_> {
 #[derive(Debug, Default)]
 struct Seen {
     events: usize,
-    rewards: f64,
     ended: usize,
     timed_out: usize,
-    most_events: usize,
+    /// Of one episode.
+    most_steps: usize,
+    /// Of one episode.
+    most_reward: f64,
 }
 
 /// Plays a recording again and compares everything.
@@ -94,8 +96,8 @@ fn replay_run<G: Game>(name: &str, run: &Run, file: &mut impl Read, seen: &mut S
         .collect();
 
     let mut play = Play::<G>::new(run.sticky, run.ramping);
-    let (mut frame, mut flags, mut used, mut length) = (vec![7; 100 * G::CHANNELS], vec![0; packed], 0, 0);
-    let mut before = Over::No;
+    let (mut frame, mut flags, mut used) = (vec![7; 100 * G::CHANNELS], vec![0; packed], 0);
+    let (mut steps, mut total, mut before) = (0, 0.0, Over::No);
     for (event, &code) in events.iter().enumerate() {
         let place = format!("{name}, event {event}");
         let end = used + usize::from(counts[event]);
@@ -103,10 +105,10 @@ fn replay_run<G: Game>(name: &str, run: &Run, file: &mut impl Read, seen: &mut S
         used = end;
         let (reward, over) = if code == RESET {
             play.reset(&mut chance);
-            length = 0;
+            (steps, total) = (0, 0.0);
             (0.0, Over::No)
         } else {
-            length += 1;
+            steps += 1;
             play.act(Action::ALL[usize::from(code)], &mut chance)
         };
         assert_eq!(chance.left.len(), 0, "{place}: the package drew more");
@@ -117,10 +119,11 @@ fn replay_run<G: Game>(name: &str, run: &Run, file: &mut impl Read, seen: &mut S
         assert!(frame == expected, "{place}: {}", difference::<G>(&frame, &expected));
 
         seen.events += 1;
-        seen.rewards += reward;
         seen.ended += usize::from(over == Over::Ended && before == Over::No);
         seen.timed_out += usize::from(over == Over::TimeUp && before == Over::No);
-        seen.most_events = seen.most_events.max(length);
+        total += reward;
+        seen.most_steps = seen.most_steps.max(steps);
+        seen.most_reward = seen.most_reward.max(total);
         before = over;
     }
 }
@@ -142,22 +145,20 @@ fn difference<G: Game>(ours: &[u8], expected: &[u8]) -> String {
 #[test]
 fn breakout() {
     let seen = replay::<Breakout>();
-    // More than thirty bricks in one game: walls were cleared and built again.
-    assert!(seen.events >= 7000 && seen.ended > 50 && seen.most_events > 500, "{seen:?}");
+    // More than thirty bricks in one game: the wall was cleared and built again.
+    assert!(seen.events >= 7000 && seen.ended > 50 && seen.most_reward > 30.0, "{seen:?}");
 }
 
 #[test]
 fn asterix() {
     let seen = replay::<Asterix>();
-    assert!(
-        seen.events >= 7000 && seen.ended > 20 && seen.rewards > 50.0 && seen.most_events > 500,
-        "{seen:?}"
-    );
+    // After 918 steps it cannot get harder.
+    assert!(seen.events >= 7000 && seen.ended > 20 && seen.most_steps > 1000, "{seen:?}");
 }
 
 #[test]
 fn freeway() {
     let seen = replay::<Freeway>();
-    assert!(seen.events >= 7000 && seen.rewards > 20.0, "{seen:?}");
+    assert!(seen.events >= 7000 && seen.most_reward > 20.0, "{seen:?}");
     assert!(seen.timed_out > 0 && seen.ended == 0, "{seen:?}");
 }
