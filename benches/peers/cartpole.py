@@ -1,11 +1,11 @@
-"""Trains CartPole-v1 end to end with the DQN of other libraries, identical settings, and reports environment steps/s.
+"""Trains CartPole-v1 end to end with the DQN of other libraries at the same settings; reports steps/s.
 
     python cartpole.py [--steps 20000] [--train-every 4] [--threads 1 2] [--json FILE]
 
-No evaluation; no logging beyond what a library cannot be told to leave out. Each training runs in a process of its
-own, bound to as many processors as it may have threads. Two rates: `steps_per_s` over the whole loop, including the
-first steps at random, and `steady_steps_per_s` from the start of learning to the end. Imports and the making of
-networks count in neither.
+No evaluation; no logging beyond what a library cannot be told to leave out. Each training runs in a process of
+its own, bound to as many processors as it may have threads. Two rates: `steps_per_s` over the whole loop,
+including the first steps at random, and `steady_steps_per_s` from the start of learning to the end. Imports and
+the making of networks count in neither.
 """
 
 import argparse
@@ -159,7 +159,9 @@ def measure(peer, settings, threads):
     """Trains once in this process, bound to `threads` processors."""
     available = sorted(os.sched_getaffinity(0))
     if len(available) < threads:
-        sys.exit(f"{threads} threads asked for and {len(available)} processors here: leave {threads} out of --threads")
+        sys.exit(
+            f"{threads} threads on {len(available)} processors: leave {threads} out of --threads"
+        )
     os.sched_setaffinity(0, available[:threads])
     whole, steady, gradient_steps = PEERS[peer][0](settings, threads)
     return {
@@ -176,10 +178,14 @@ def measure(peer, settings, threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--train-every", type=int, default=4, help="environment steps for one gradient step")
-    parser.add_argument("--hidden", type=int, nargs="+", help="width of the layers, instead of those of each peer")
+    parser.add_argument(
+        "--hidden", type=int, nargs="+", help="width of the layers, instead of those of each peer"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--json", help="file the JSON lines are appended to")
@@ -189,7 +195,9 @@ def main():
         settings = Settings(steps=a.steps, train_every=a.train_every, hidden=tuple(a.hidden))
         print(json.dumps(measure(a.one, settings, a.threads[0])))
         return
-    print(f"{'peer':32} {'layers':8} {'threads':>7} {'steps/s':>9} {'once learning':>14} {'gradient steps':>15}")
+    print(
+        f"{'peer':32} {'layers':8} {'threads':>7} {'steps/s':>9} {'once learning':>14} {'gradient steps':>15}"
+    )
     for peer in a.peers:
         hidden = a.hidden or PEERS[peer][1]
         for threads in a.threads:
@@ -201,8 +209,11 @@ def main():
                 break
             row = json.loads(done.stdout.strip().splitlines()[-1])
             layers = "-".join(map(str, row["hidden"]))
-            print(f"{peer:32} {layers:8} {threads:7} {row['steps_per_s']:9} {row['steady_steps_per_s']:14}"
-                  f" {row['gradient_steps']:15}", flush=True)
+            print(
+                f"{peer:32} {layers:8} {threads:7} {row['steps_per_s']:9} {row['steady_steps_per_s']:14}"
+                f" {row['gradient_steps']:15}",
+                flush=True,
+            )
             if a.json:
                 with open(a.json, "a", encoding="utf-8") as file:
                     print(json.dumps(row), file=file)

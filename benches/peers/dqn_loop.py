@@ -1,8 +1,8 @@
 """DQN on CartPole in PyTorch, as one plain loop. NOT CleanRL: written anew after the pattern of its dqn.py.
 
-It has the same parts (a vector environment of one, episode statistics, a replay buffer of NumPy arrays, squared
-error, Adam, a hard copy of the target) and takes the width of the layers as an argument, which CleanRL's script does
-not. `cartpole.py` measures both with CleanRL's 120-84, which shows how far this loop stands for the real one.
+It has the same parts (a vector environment of one, episode statistics, a replay buffer of NumPy arrays,
+squared error, Adam, a hard copy of the target) and takes the width of the layers as an argument, which
+CleanRL's script does not. `cartpole.py` measures both at 120-84, which shows how far this stands for it.
 """
 
 import copy

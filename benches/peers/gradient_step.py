@@ -39,7 +39,9 @@ def build(peer, network, threads):
     """Binds this process to `threads` processors, then loads the framework."""
     available = sorted(os.sched_getaffinity(0))
     if len(available) < threads:
-        sys.exit(f"{threads} threads asked for and {len(available)} processors here: leave {threads} out of --threads")
+        sys.exit(
+            f"{threads} threads on {len(available)} processors: leave {threads} out of --threads"
+        )
     os.sched_setaffinity(0, available[:threads])
     module, way = PEERS[peer]
     return importlib.import_module(module).build(workload.NETWORKS[network], way, threads)
@@ -82,7 +84,7 @@ def in_own_process(*arguments):
 
 
 def check():
-    """Compares the losses of the first steps of every way with those of the first peer. Returns whether all agree."""
+    """Compares the losses of the first steps with those of the first peer. Returns whether all agree."""
     good = True
     for network in workload.NETWORKS:
         reference = None
@@ -97,17 +99,23 @@ def check():
             apart = max(abs(a - b) / abs(b) for a, b in zip(losses, reference))
             agrees = apart < CHECK_TOLERANCE
             good = good and agrees
-            print(f"{network:12} {peer:28} loss {losses[0]:.6f} -> {losses[-1]:.6f}, at most {apart:.1e} apart",
-                  "" if agrees else "TOO FAR")
+            print(
+                f"{network:12} {peer:28} loss {losses[0]:.6f} -> {losses[-1]:.6f}, at most {apart:.1e} apart",
+                "" if agrees else "TOO FAR",
+            )
     return good
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=4.0, help="time for each combination")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--networks", nargs="+", default=list(workload.NETWORKS), choices=list(workload.NETWORKS))
+    parser.add_argument(
+        "--networks", nargs="+", default=list(workload.NETWORKS), choices=list(workload.NETWORKS)
+    )
     parser.add_argument("--json", help="file the JSON lines are appended to")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--one", nargs=3, metavar=("PEER", "NETWORK", "THREADS"), help=argparse.SUPPRESS)
@@ -131,7 +139,9 @@ def main():
                 row = in_own_process("--seconds", a.seconds, "--one", peer, network, threads)
                 if row is None:
                     continue
-                print(f"{network:12} {peer:28} {threads:7} {row['median_us']:11} {row['min_us']:11}", flush=True)
+                print(
+                    f"{network:12} {peer:28} {threads:7} {row['median_us']:11} {row['min_us']:11}", flush=True
+                )
                 if a.json:
                     with open(a.json, "a", encoding="utf-8") as file:
                         print(json.dumps(row), file=file)

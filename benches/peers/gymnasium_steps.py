@@ -2,8 +2,8 @@
 
     python gymnasium_steps.py [--seconds 3] [--json FILE]
 
-One process, one thread. Actions are drawn beforehand; a step gives the observation too, and a finished episode is
-reset, which counts as time and not as a step.
+One process, one thread. Actions are drawn beforehand; a step gives the observation too, and a finished episode
+is reset, which counts as time and not as a step.
 """
 
 import argparse
@@ -57,7 +57,9 @@ def rate(step, actions, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=3.0, help="time for each environment")
     parser.add_argument("--json", help="file the JSON lines are appended to")
     a = parser.parse_args()
@@ -65,14 +67,20 @@ def main():
     made = gymnasium.make("CartPole-v1")
     environments = [
         ("Gymnasium", "cartpole", cartpole(made), 2),
-        # Without the wrappers `make` adds: no time limit, no checks. With random actions the limit is not reached.
+        # Without the wrappers `make` adds: no checks, and no time limit, which random actions never reach.
         ("Gymnasium, no wrappers", "cartpole", cartpole(gymnasium.make("CartPole-v1").unwrapped), 2),
         ("MinAtar package", "minatar breakout", breakout(), 6),
     ]
     print(f"{'environment':18} {'peer':24} {'steps/s':>9} {'best':>9}")
     for peer, name, step, actions in environments:
         median, best = rate(step, rng.integers(0, actions, BLOCK).tolist(), a.seconds)
-        row = {"peer": peer, "task": f"env {name}", "threads": 1, "steps_per_s": round(median), "best": round(best)}
+        row = {
+            "peer": peer,
+            "task": f"env {name}",
+            "threads": 1,
+            "steps_per_s": round(median),
+            "best": round(best),
+        }
         print(f"{name:18} {peer:24} {row['steps_per_s']:9} {row['best']:9}", flush=True)
         if a.json:
             with open(a.json, "a", encoding="utf-8") as file:

@@ -52,7 +52,9 @@ def build(network, way, threads):
     def learn(state, target, batch):
         parameters, first, second, count = state
         loss, gradients = jax.value_and_grad(loss_of)(parameters, target, batch)
-        gradients = jax.tree.map(lambda g: g * (w.CLIP / jnp.maximum(jnp.sqrt((g * g).sum()), w.CLIP)), gradients)
+        gradients = jax.tree.map(
+            lambda g: g * (w.CLIP / jnp.maximum(jnp.sqrt((g * g).sum()), w.CLIP)), gradients
+        )
         count = count + 1
         first = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, first, gradients)
         second = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, second, gradients)

@@ -34,7 +34,7 @@ class Body(nn.Module):
         for i, (weight, bias) in enumerate(dense):
             if i == 0 and network.convolutions:
                 layers.append(nn.Flatten())
-                # Rows of the first dense layer: from (height, width, channel) to PyTorch's (channel, height, width).
+                # Rows from (height, width, channel) to PyTorch's (channel, height, width).
                 channels = network.convolutions[-1].channels
                 weight = weight.reshape(side, side, channels, -1).transpose(2, 0, 1, 3).reshape(weight.shape)
             layer = nn.Linear(*weight.shape)
@@ -122,8 +122,8 @@ def build(network, way, threads):
     def step(i):
         loss = forward(data[i % w.BATCHES])
         optimiser.zero_grad()
-        # Not `autograd.grad`: compiled convolutions return gradients in another memory order than their weights,
-        # which the fused Adam reads wrongly; `backward` brings them into the order of the weights.
+        # Not `autograd.grad`: compiled convolutions return gradients in another memory order than their
+        # weights, which the fused Adam reads wrongly; `backward` brings them into the order of the weights.
         loss.backward()
         clip([p.grad for p in parameters])
         optimiser.step()

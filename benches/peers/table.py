@@ -4,8 +4,8 @@
     python table.py ours.jsonl results.jsonl
 
 Needs nothing but Python. `ours.jsonl` has lines such as {"name": "gradient step mlp 4-64-64", "threads": 2,
-"median_us": 31.0} and {"name": "train cartpole 64-64", "steps_per_s": 150000}; other lines, and lines that are not
-JSON, are passed over. To adapt the names, edit COMPARISONS; nothing else knows them.
+"median_us": 31.0} and {"name": "train cartpole 64-64", "steps_per_s": 150000}; other lines, and lines that are
+not JSON, are passed over. To adapt the names, edit COMPARISONS; nothing else knows them.
 """
 
 import argparse
@@ -29,27 +29,53 @@ class Comparison:
 
 COMPARISONS = [
     Comparison(
-        "gradient step, MLP 4-64-64", r"gradient step mlp 4-64-64", {"network": "mlp 4-64-64"}, "median_us", 45.0,
+        "gradient step, MLP 4-64-64",
+        r"gradient step mlp 4-64-64",
+        {"network": "mlp 4-64-64"},
+        "median_us",
+        45.0,
         (("JAX jit", 5), ("PyTorch eager", 20)),
     ),
     Comparison(
-        "gradient step, MinAtar network", r"gradient step minatar", {"network": "minatar"}, "median_us", 1000.0,
+        "gradient step, MinAtar network",
+        r"gradient step minatar",
+        {"network": "minatar"},
+        "median_us",
+        1000.0,
         (("PyTorch eager", 2.5),),
     ),
     Comparison(
-        "gradient step, Atari network", r"gradient step atari", {"network": "atari"}, "median_us", None,
+        "gradient step, Atari network",
+        r"gradient step atari",
+        {"network": "atari"},
+        "median_us",
+        None,
         (("PyTorch eager", 1),),
     ),
     Comparison(
-        "training CartPole, 64-64", r"train cartpole(?!.*120)", {"task": "train cartpole", "hidden": [64, 64]},
-        "steps_per_s", None, (("Stable-Baselines3", 20), ("loop after CleanRL", 10)),
+        "training CartPole, 64-64",
+        r"train cartpole(?!.*120)",
+        {"task": "train cartpole", "hidden": [64, 64]},
+        "steps_per_s",
+        None,
+        (("Stable-Baselines3", 20), ("loop after CleanRL", 10)),
     ),
     Comparison(
-        "training CartPole, 120-84", r"train cartpole.*120", {"task": "train cartpole", "hidden": [120, 84]},
-        "steps_per_s", None, (("CleanRL", 10), ("loop after CleanRL, its layers", 10)),
+        "training CartPole, 120-84",
+        r"train cartpole.*120",
+        {"task": "train cartpole", "hidden": [120, 84]},
+        "steps_per_s",
+        None,
+        (("CleanRL", 10), ("loop after CleanRL, its layers", 10)),
     ),
     Comparison("CartPole alone", r"env cartpole", {"task": "env cartpole"}, "steps_per_s", 10e6),
-    Comparison("MinAtar Breakout alone", r"env minatar breakout", {"task": "env minatar breakout"}, "steps_per_s", 3e6),
+    Comparison(
+        "MinAtar Breakout alone",
+        r"env minatar breakout",
+        {"task": "env minatar breakout"},
+        "steps_per_s",
+        3e6,
+    ),
 ]
 
 
@@ -91,7 +117,11 @@ def lines(comparison, ours, peers):
         mine = matching(ours, comparison, threads)
         limit = ""
         if comparison.limit is not None and mine is not None:
-            sign, met = ("≤", mine <= comparison.limit) if quantity == "median_us" else ("≥", mine >= comparison.limit)
+            sign, met = (
+                ("≤", mine <= comparison.limit)
+                if quantity == "median_us"
+                else ("≥", mine >= comparison.limit)
+            )
             limit = f"{sign} {show(comparison.limit, quantity)}: {verdict(met)}"
         yield (comparison.title, threads, "adfq", show(mine, quantity), "", limit)
         for peer in (p for p in found if p["threads"] == threads):
@@ -105,7 +135,9 @@ def lines(comparison, ours, peers):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("ours", help="JSON lines of `adfq bench --json`")
     parser.add_argument("peers", help="results.jsonl of run.sh")
     a = parser.parse_args()
@@ -113,7 +145,9 @@ def main():
         ours, peers = read(a.ours), read(a.peers)
     except (OSError, json.JSONDecodeError) as error:
         sys.exit(f"cannot read the results: {error}")
-    print("| what | threads | who | µs or steps/s | adfq is faster by | promised |\n|---|---|---|---|---|---|")
+    print(
+        "| what | threads | who | µs or steps/s | adfq is faster by | promised |\n|---|---|---|---|---|---|"
+    )
     for comparison in COMPARISONS:
         for line in lines(comparison, ours, peers):
             print("| " + " | ".join(map(str, line)) + " |")
