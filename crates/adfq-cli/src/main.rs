@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod compare;
 mod learn;
 mod output;
 mod paper;
@@ -23,6 +24,7 @@ enum Command {
     Learn(learn::Args),
     Paper(paper::Args),
     Update(update::Args),
+    Compare(compare::Args),
 }
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Learn(args) => learn::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::Update(args) => update::run(&args),
+        Command::Compare(args) => compare::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
