@@ -39,7 +39,7 @@ fn prints_tables_and_writes_pictures() {
     for part in [
         "cartpole: 3 evaluations up to step 3,000\n",
         "\nDouble DQN      3  36.00 [33.00, 39.00]  24.00 [22.00, 26.00]\n",
-        "\nP(row > column), final return                DQN         Double DQN\n",
+        "\nP(row > column), final return\n                          DQN         Double DQN\n",
         "\nOver 2 environments, final return normalised: 0 is the lowest and 1 the highest mean",
         "intervals that are too short, and an IQM of fewer than four is the mean",
     ] {

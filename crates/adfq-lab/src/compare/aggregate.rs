@@ -12,10 +12,19 @@ use serde::{Deserialize, Serialize};
 pub struct Aggregate {
     /// The environments, and what is 0 and 1 in each.
     pub ranges: Vec<Range>,
-    /// IQM of all normalised final returns of a label.
-    pub scores: Vec<(String, Score)>,
+    /// Each label over these environments.
+    pub scores: Vec<Overall>,
     /// The probability of improvement, its mean over these environments.
     pub improvement: Vec<Improvement>,
+}
+
+/// A label over several environments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overall {
+    /// The label.
+    pub label: String,
+    /// IQM of its normalised final returns, over seeds and environments.
+    pub iqm: Score,
 }
 
 /// The scale of an environment: a normalised return is (return − low) / (high − low).
@@ -65,7 +74,7 @@ pub(super) fn aggregate(
     };
     let score = |label: &String| {
         let strata = finals(label, Range::normalised);
-        Ok((label.clone(), chance.iqm(&format!("all/{label}"), &strata)?))
+        Ok(Overall { label: label.clone(), iqm: chance.iqm(&format!("all/{label}"), &strata)? })
     };
     let scores = labels.iter().map(score).collect::<Result<_>>()?;
     let raw: Vec<(&str, Vec<Vec<f64>>)> =

@@ -93,7 +93,7 @@ fn entry(env: &str, label: &Label, group: &[Run], steps: &[u64], chance: Chance)
 }
 
 fn scored(run: &Run, steps: &[u64]) -> Scored {
-    let common = run.evaluations.iter().filter(|evaluation| steps.contains(&evaluation.step));
+    let common = run.evaluations.iter().filter(|evaluation| steps.binary_search(&evaluation.step).is_ok());
     let curve: Vec<f64> = common.map(|evaluation| evaluation.mean()).collect();
     let final_return = curve.last().copied().unwrap_or(f64::NAN);
     Scored { seed: run.head.seed, folder: run.folder.clone(), final_return, area: mean(&curve), curve }

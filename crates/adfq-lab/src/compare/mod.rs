@@ -15,7 +15,7 @@ mod run;
 mod score;
 mod write;
 
-pub use aggregate::{Aggregate, Range};
+pub use aggregate::{Aggregate, Overall, Range};
 pub use environment::{Entry, Environment, Scored};
 pub use find::find;
 pub use pairs::Improvement;

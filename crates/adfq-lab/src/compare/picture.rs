@@ -4,7 +4,7 @@ use super::{Comparison, Entry, Environment};
 use crate::plot::{Axis, Color, Figure, Line, Panel};
 
 /// With more runs than this the lines of single seeds would hide what they are to show.
-const MOST_LINES: usize = 16;
+const MOST_LINES: usize = 10;
 
 /// The learning curves of one environment: for each label the mean return over seeds with its 95 % band, and a
 /// hairline for each seed where they are few. A label has the same colour in every environment.

@@ -109,13 +109,13 @@ fn read_config(folder: &Path) -> Result<(Head, Table)> {
     Ok((head, table))
 }
 
-/// The parser's message spans lines, with a picture of the place; its last line is the reason.
+/// The parser's message without its picture of the place, on one line.
 fn not_a_config(folder: &Path, error: &toml::de::Error) -> Error {
     let reason = format!("{CONFIG} cannot be understood ({})", error.message().trim().replace('\n', ", "));
     Error::NotARun { path: folder.to_owned(), reason }
 }
 
-/// A run under way writes an evaluation row by row as far as the system is concerned.
+/// Whether episodes are missing: a kill may tear an evaluation between two rows, which only the settings can tell.
 fn is_partial(last: &Evaluation, head: &Head, table: &Table) -> bool {
     let key = if last.step >= head.steps { "final_episodes" } else { "episodes" };
     let asked =

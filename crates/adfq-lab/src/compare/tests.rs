@@ -223,10 +223,9 @@ fn environments_are_put_on_one_scale() {
     let ranges: Vec<_> = aggregate.ranges.iter().map(|it| (it.env.as_str(), it.low, it.high)).collect();
     assert_eq!(ranges, [("a", 0.0, 10.0), ("b", 2.0, 6.0)]);
     // DQN: 0, 0, -0.25, 0.25; Double DQN: 1, 1, 0.25, 1.75. The IQM of four is the mean of the middle two.
-    let scores: Vec<_> =
-        aggregate.scores.iter().map(|(label, score)| (label.as_str(), score.value)).collect();
+    let scores: Vec<_> = aggregate.scores.iter().map(|of| (of.label.as_str(), of.iqm.value)).collect();
     assert_eq!(scores, [("DQN", 0.0), ("Double DQN", 1.0)]);
-    assert!(aggregate.scores.iter().all(|(_, score)| score.interval.unwrap().contains(score.value)));
+    assert!(aggregate.scores.iter().all(|of| of.iqm.interval.unwrap().contains(of.iqm.value)));
     // On a every seed is better; on b three of four pairs are, and one is a tie.
     let better = aggregate.improvement.iter().find(|pair| pair.label == "Double DQN").unwrap();
     assert_eq!((better.over.as_str(), better.probability.value), ("DQN", (1.0 + 0.875) / 2.0));

@@ -113,8 +113,8 @@ fn section(environment: &Environment) -> Result<Section> {
 fn overall(comparison: &Comparison) -> Result<Option<Section>> {
     let Some(aggregate) = &comparison.aggregate else { return Ok(None) };
     let mut scores = Table::new(["label", "IQM", "low", "high"]);
-    for (label, score) in &aggregate.scores {
-        scores.push([label.as_str().into()].into_iter().chain(cells(score)))?;
+    for overall in &aggregate.scores {
+        scores.push([overall.label.as_str().into()].into_iter().chain(cells(&overall.iqm)))?;
     }
     let mut ranges = Table::new(["env", "0 is", "1 is"]);
     for range in &aggregate.ranges {

@@ -73,10 +73,10 @@ fn overall(aggregate: &Aggregate) -> String {
     });
     text += &align(["", "0 is", "1 is"].map(String::from).to_vec(), rows.collect());
     text += "\n";
-    let rows = scores.iter().map(|(label, of)| vec![label.clone(), score(of, 2)]);
+    let rows = scores.iter().map(|of| vec![of.label.clone(), score(&of.iqm, 2)]);
     text += &align(["", "IQM"].map(String::from).to_vec(), rows.collect());
     text += "\n";
-    let labels: Vec<&str> = scores.iter().map(|(label, _)| label.as_str()).collect();
+    let labels: Vec<&str> = scores.iter().map(|of| of.label.as_str()).collect();
     text + &improvements("P(row > column), mean over these environments", &labels, improvement)
 }
 
@@ -89,9 +89,9 @@ fn improvements(title: &str, labels: &[&str], pairs: &[Improvement]) -> String {
         let pair = pairs.iter().find(|pair| pair.label == row && pair.over == *column);
         pair.map_or("·".to_owned(), |pair| score(&pair.probability, 2))
     };
-    let header = [title.to_owned()].into_iter().chain(labels.iter().map(|label| label.to_string()));
+    let header = [String::new()].into_iter().chain(labels.iter().map(|label| label.to_string()));
     let row = |row: &&str| {
         [row.to_string()].into_iter().chain(labels.iter().map(|column| cell(row, column))).collect()
     };
-    align(header.collect(), labels.iter().map(row).collect()) + "\n"
+    format!("{title}\n{}\n", align(header.collect(), labels.iter().map(row).collect()))
 }
