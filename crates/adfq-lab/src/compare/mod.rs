@@ -2,7 +2,7 @@
 //!
 //! The way of a number: [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
 //! under one label, [`Environment`] compares the labels of one environment and [`Aggregate`] those over several
-//! (Agarwal et al. 2021). [`curves`] draws, [`write`] writes everything down; the text for a terminal is
+//! (Agarwal et al. 2021). [`curves`] draws, [`write()`] writes everything down; the text for a terminal is
 //! [`text::compared`](crate::text::compared). Training itself is not known here: only the files it leaves.
 
 mod aggregate;
