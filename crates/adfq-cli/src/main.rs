@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod compare;
 mod eval;
 mod learn;
 mod output;
@@ -24,6 +25,7 @@ struct Cli {
 enum Command {
     Train(train::Args),
     Eval(eval::Args),
+    Compare(compare::Args),
     Solve(solve::Args),
     Learn(learn::Args),
     Paper(paper::Args),
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Paper(args) => paper::run(&args),

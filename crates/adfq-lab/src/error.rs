@@ -128,6 +128,47 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// A folder that is not a training run, nor holds any.
+    #[error("{} is not a run: {reason}", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// A run that has not been evaluated.
+    #[error("{} has no evaluations yet; wait for its first one, or leave it out", .0.display())]
+    NoEvaluations(PathBuf),
+    /// A line of a file that cannot be read.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Two runs that differ in nothing, the seed included.
+    #[error("{} and {} are the same run, {label} with seed {seed}; leave one of them out", first.display(), second.display())]
+    SameRun {
+        /// What was run.
+        label: String,
+        /// Its seed.
+        seed: u64,
+        /// A folder.
+        first: PathBuf,
+        /// The other folder.
+        second: PathBuf,
+    },
+    /// Runs without a step at which all of them were evaluated.
+    #[error(
+        "the runs on {env} share no step at which all were evaluated; compare those with equal evaluation.every"
+    )]
+    NoCommonStep {
+        /// The environment.
+        env: String,
+    },
     /// The learning itself failed.
     #[error(transparent)]
     Learning(#[from] adfq::Error),

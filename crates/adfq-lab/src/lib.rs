@@ -6,6 +6,7 @@
 //! such that a crash never leaves half a file. Nothing here reads a clock or a global generator.
 
 pub mod cache;
+pub mod compare;
 pub mod domain;
 mod error;
 pub mod experiment;

@@ -1,11 +1,14 @@
 //! Results as text for a terminal: aligned tables, and maps with arrows for grid worlds. Nothing is computed here.
 
 mod columns;
+mod compared;
 mod grid;
 mod learned;
 mod number;
 mod solved;
 
+pub use compared::compared;
+pub(crate) use compared::score;
 pub use grid::{Mark, arrows};
 pub use learned::learned;
 pub use solved::solved;

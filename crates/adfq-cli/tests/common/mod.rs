@@ -36,6 +36,7 @@ pub fn refused(arguments: &[&str]) -> String {
 }
 
 /// A small MDP as a user would write it.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
 pub const GARDEN: &str = "\
 # gamma: 0.9
 # start: home

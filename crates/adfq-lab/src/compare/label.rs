@@ -1,0 +1,72 @@
+//! Names under which runs are pooled over seeds, such that unlike things are never pooled.
+
+use super::run::{Agent, Policy, Run};
+use crate::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What ranks and names a run: agent, policy, and what sets it apart from others of the same agent and policy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Label {
+    agent: Agent,
+    policy: Policy,
+    note: String,
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match (self.agent, self.policy) {
+            (Agent::Adfq, Policy::Thompson) => "ADFQ-TS",
+            (Agent::Adfq, Policy::Epsilon) => "ADFQ-ε",
+            (Agent::Dqn, _) => "DQN",
+            (Agent::Ddqn, _) => "Double DQN",
+        })?;
+        if self.note.is_empty() { Ok(()) } else { write!(f, " ({})", self.note) }
+    }
+}
+
+/// Runs by environment and label, each group by increasing seed.
+pub type Groups = BTreeMap<String, BTreeMap<Label, Vec<Run>>>;
+
+/// Pools runs of one environment that differ in nothing but the seed. Two that do not differ at all are an error.
+pub fn group(runs: Vec<Run>) -> Result<Groups> {
+    let apart = differing(&runs);
+    let mut groups = Groups::new();
+    for run in runs {
+        let label = label(&run, &apart);
+        groups.entry(run.head.env.clone()).or_default().entry(label).or_default().push(run);
+    }
+    for (label, group) in groups.values_mut().flatten() {
+        group.sort_by_key(|run| run.head.seed);
+        if let Some([first, second]) = group.array_windows().find(|[a, b]| a.head.seed == b.head.seed) {
+            let (seed, first, second) = (first.head.seed, first.folder.clone(), second.folder.clone());
+            return Err(Error::SameRun { label: label.to_string(), seed, first, second });
+        }
+    }
+    Ok(groups)
+}
+
+type Kind = (Agent, Policy);
+
+/// The settings in which runs of one agent and policy differ within some environment. Between environments they may
+/// differ as they like: an agent has its settings for each.
+fn differing(runs: &[Run]) -> BTreeMap<Kind, BTreeSet<String>> {
+    let mut first: BTreeMap<(Kind, &str), &Run> = BTreeMap::new();
+    let mut apart: BTreeMap<Kind, BTreeSet<String>> = BTreeMap::new();
+    for run in runs {
+        let kind = (run.head.agent, run.head.policy);
+        let other = first.entry((kind, &run.head.env)).or_insert(run);
+        let names = run.settings.keys().chain(other.settings.keys());
+        let names = names.filter(|name| run.settings.get(*name) != other.settings.get(*name));
+        apart.entry(kind).or_default().extend(names.cloned());
+    }
+    apart
+}
+
+/// A setting that a run does not have is not named: who has it says so, and that sets the two apart.
+fn label(run: &Run, apart: &BTreeMap<Kind, BTreeSet<String>>) -> Label {
+    let kind = (run.head.agent, run.head.policy);
+    let names = apart.get(&kind).into_iter().flatten();
+    let notes: Vec<String> =
+        names.filter_map(|name| Some(format!("{name}={}", run.settings.get(name)?))).collect();
+    Label { agent: kind.0, policy: kind.1, note: notes.join(", ") }
+}

@@ -1,0 +1,110 @@
+//! `adfq compare`: training runs side by side, over seeds and environments.
+//!
+//! The way of a number: [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
+//! under one label, [`Environment`] compares the labels of one environment and [`Aggregate`] those over several
+//! (Agarwal et al. 2021). [`curves`] draws, [`write()`] writes everything down; the text for a terminal is
+//! [`text::compared`](crate::text::compared). Training itself is not known here: only the files it leaves.
+
+mod aggregate;
+mod environment;
+mod find;
+mod label;
+mod pairs;
+mod picture;
+mod run;
+mod score;
+mod write;
+
+pub use aggregate::{Aggregate, Overall, Range};
+pub use environment::{Entry, Environment, Scored};
+pub use find::find;
+pub use pairs::Improvement;
+pub use picture::curves;
+pub use run::{Agent, Evaluation, Head, Policy, Run};
+pub use score::Score;
+pub use write::write;
+
+use crate::Result;
+use score::Chance;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// All that is known about some runs.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// use adfq_lab::compare::{Comparison, Run};
+///
+/// for (seed, reached) in [(0, 480), (1, 500)] {
+///     let folder = dir.path().join(format!("seed-{seed}"));
+///     std::fs::create_dir(&folder).unwrap();
+///     let config = format!("env = \"cartpole\"\nagent = \"dqn\"\npolicy = \"epsilon\"\nseed = {seed}\nsteps = 20\n");
+///     std::fs::write(folder.join("config.toml"), config).unwrap();
+///     let evaluations = format!("step,episode,return,length\n10,0,20,20\n20,0,{reached},{reached}\n");
+///     std::fs::write(folder.join("evaluations.csv"), evaluations).unwrap();
+/// }
+/// let runs = adfq_lab::compare::find(&[dir.path().to_owned()])?;
+/// let runs = runs.iter().map(|folder| Run::read(folder)).collect::<Result<_, _>>()?;
+/// let comparison = Comparison::of(runs, 0)?;
+/// let dqn = &comparison.environments[0].entries[0];
+/// assert_eq!((dqn.label.as_str(), dqn.runs.len()), ("DQN", 2));
+/// assert_eq!((dqn.final_return.value, dqn.area.value), (490.0, 255.0));
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The seed of the bootstrap.
+    pub seed: u64,
+    /// All labels, in the order in which they are shown.
+    pub labels: Vec<String>,
+    /// Each environment for itself.
+    pub environments: Vec<Environment>,
+    /// All environments together, where there are several and the labels have runs in them.
+    pub aggregate: Option<Aggregate>,
+    /// What a reader has to know of the whole.
+    pub notes: Vec<String>,
+}
+
+impl Comparison {
+    /// Compares runs; `seed` is that of the bootstrap. The same runs and seed give the same numbers.
+    pub fn of(runs: Vec<Run>, seed: u64) -> Result<Self> {
+        let (chance, groups) = (Chance(seed), label::group(runs)?);
+        let labels: BTreeSet<_> = groups.values().flat_map(|labels| labels.keys()).collect();
+        let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
+        let environments: Vec<Environment> =
+            groups.iter().map(|(env, groups)| Environment::of(env, groups, chance)).collect::<Result<_>>()?;
+        let aggregate = aggregate::aggregate(&environments, &labels, chance)?;
+        let notes = if labels.len() > 1 { left_out(&environments, aggregate.as_ref()) } else { vec![] };
+        Ok(Self { seed, labels, environments, aggregate, notes })
+    }
+
+    /// How many runs were compared.
+    pub fn runs(&self) -> usize {
+        self.environments
+            .iter()
+            .flat_map(|environment| &environment.entries)
+            .map(|entry| entry.runs.len())
+            .sum()
+    }
+}
+
+/// Says which of several environments take no part in the comparison over all of them.
+fn left_out(environments: &[Environment], aggregate: Option<&Aggregate>) -> Vec<String> {
+    let ranges = aggregate.map_or(&[][..], |aggregate| &aggregate.ranges);
+    let inside = |environment: &&Environment| ranges.iter().any(|range| range.env == environment.env);
+    let outside: Vec<&str> =
+        environments.iter().filter(|it| !inside(it)).map(|environment| environment.env.as_str()).collect();
+    let needed = "all labels need runs there, and must not all end with the same mean";
+    match (environments.len(), outside.len(), ranges.len()) {
+        (1, ..) | (_, 0, _) => vec![],
+        (.., 0) => vec![format!(
+            "Nothing is compared over environments, for want of two that can be used: {needed}."
+        )],
+        _ => {
+            vec![format!("Left out of the comparison over environments: {} ({needed}).", outside.join(", "))]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Numbers over seeds: IQM, means, and the probability of improvement, each with its bootstrap interval.
+//!
+//! Samples are strata: the seeds of each environment, resampled on their own (Agarwal et al. 2021).
+
+use crate::Result;
+use crate::stats::{Bootstrap, Estimate, Interval, iqm, mean, probability_of_improvement};
+use adfq::random::stream;
+use serde::{Deserialize, Serialize};
+
+/// Resamples for a band, of which a figure shows no more than two digits.
+const BAND_RESAMPLES: usize = 1_000;
+
+/// A number over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The statistic of the seeds themselves.
+    pub value: f64,
+    /// Its 95 % bootstrap interval; nothing where a sample has one seed only, of which a resample is a copy.
+    pub interval: Option<Interval>,
+}
+
+impl Score {
+    /// The same on the scale on which 1 - x is x.
+    pub(super) fn complement(self) -> Self {
+        let turn = |Interval { low, high }| Interval { low: 1.0 - high, high: 1.0 - low };
+        Self { value: 1.0 - self.value, interval: self.interval.map(turn) }
+    }
+}
+
+/// Where chance comes from: one seed, and a name for each number, so that none depends on which others are asked for.
+#[derive(Clone, Copy)]
+pub struct Chance(pub u64);
+
+impl Chance {
+    /// The interquartile mean of all strata together.
+    pub fn iqm(self, name: &str, strata: &[Vec<f64>]) -> Result<Score> {
+        self.score(name, Bootstrap::default(), strata, |strata| iqm(&strata.concat()))
+    }
+
+    /// The mean of one sample, for a curve.
+    pub fn mean(self, name: &str, values: &[f64]) -> Result<Score> {
+        let bootstrap = Bootstrap::new(BAND_RESAMPLES, 0.95)?;
+        self.score(name, bootstrap, &[values.to_vec()], |strata| mean(&strata[0]))
+    }
+
+    /// The probability that a seed of `x` exceeds a seed of `y`, ties counting half: its mean over environments.
+    pub fn improvement(self, name: &str, x: &[Vec<f64>], y: &[Vec<f64>]) -> Result<Score> {
+        let strata = [x, y].concat();
+        self.score(name, Bootstrap::default(), &strata, |strata| {
+            let (x, y) = strata.split_at(strata.len() / 2);
+            let each: Vec<f64> = x.iter().zip(y).map(|(x, y)| probability_of_improvement(x, y)).collect();
+            mean(&each)
+        })
+    }
+
+    fn score(
+        self,
+        name: &str,
+        bootstrap: Bootstrap,
+        strata: &[Vec<f64>],
+        statistic: impl Fn(&[Vec<f64>]) -> f64,
+    ) -> Result<Score> {
+        if strata.iter().any(|stratum| stratum.len() < 2) {
+            return Ok(Score { value: statistic(strata), interval: None });
+        }
+        let mut rng = stream(self.0, &format!("compare/{name}"));
+        let Estimate { value, interval } = bootstrap.stratified(strata, statistic, &mut rng)?;
+        Ok(Score { value, interval: Some(interval) })
+    }
+}

@@ -1,0 +1,339 @@
+use super::*;
+use crate::plot::Layer;
+use crate::stats::Interval;
+use crate::text;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::{TempDir, tempdir};
+
+const DQN: &str = "agent = \"dqn\"\npolicy = \"epsilon\"";
+const DDQN: &str = "agent = \"ddqn\"\npolicy = \"epsilon\"";
+
+/// Run folders as the trainer writes them.
+struct Runs(TempDir);
+
+impl Runs {
+    fn new() -> Self {
+        Self(tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A run whose evaluations have one episode every ten steps.
+    fn add(&self, name: &str, env: &str, agent: &str, seed: u64, more: &str, returns: &[f64]) -> &Self {
+        let rows = (1..).zip(returns).map(|(i, value)| format!("{},0,{value},7\n", 10 * i));
+        let config = format!("env = \"{env}\"\n{agent}\nseed = {seed}\nsteps = 1000\n{more}");
+        self.raw(name, &config, &format!("step,episode,return,length\n{}", rows.collect::<String>()))
+    }
+
+    fn raw(&self, name: &str, config: &str, evaluations: &str) -> &Self {
+        fs::create_dir_all(self.path(name)).unwrap();
+        fs::write(self.path(name).join("config.toml"), config).unwrap();
+        fs::write(self.path(name).join("evaluations.csv"), evaluations).unwrap();
+        self
+    }
+
+    fn compare(&self, seed: u64) -> Result<Comparison> {
+        let folders = find(&[self.0.path().to_owned()])?;
+        Comparison::of(folders.iter().map(|folder| Run::read(folder)).collect::<Result<_>>()?, seed)
+    }
+
+    fn complaint(&self) -> String {
+        let message = self.compare(0).unwrap_err().to_string();
+        message.replace(&self.0.path().display().to_string(), "RUNS")
+    }
+}
+
+fn labels(comparison: &Comparison) -> Vec<&str> {
+    comparison.labels.iter().map(String::as_str).collect()
+}
+
+/// Of five values the IQM drops the smallest and the largest.
+#[test]
+fn scores_are_interquartile_means_over_seeds() {
+    let runs = Runs::new();
+    for (seed, last) in [(0, 3.0), (1, -100.0), (2, 1.0), (3, 100.0), (4, 2.0)] {
+        runs.add(&format!("deep/er/{seed}"), "cartpole", DQN, seed, "", &[0.0, last]);
+    }
+    let comparison = runs.compare(0).unwrap();
+    let environment = &comparison.environments[0];
+    let entry = &environment.entries[0];
+    assert_eq!((environment.env.as_str(), &environment.steps[..]), ("cartpole", &[10, 20][..]));
+    assert_eq!((entry.final_return.value, entry.area.value), (2.0, 1.0));
+    assert_eq!(entry.runs.iter().map(|run| run.seed).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    assert_eq!(entry.curve[1].value, 1.2);
+    let interval = entry.final_return.interval.unwrap();
+    assert!(interval.low < 2.0 && interval.high > 2.0, "{interval:?}");
+    assert_eq!(entry.curve[0].interval, Some(Interval { low: 0.0, high: 0.0 }));
+}
+
+/// A resample of two seeds is twice the lower or twice the upper with probability ¼ each.
+#[test]
+fn the_interval_of_two_seeds_spans_them() {
+    let runs = Runs::new();
+    runs.add("a", "cartpole", DQN, 0, "", &[5.0]).add("b", "cartpole", DQN, 1, "", &[6.0]);
+    let score = runs.compare(3).unwrap().environments[0].entries[0].final_return;
+    assert_eq!(score, Score { value: 5.5, interval: Some(Interval { low: 5.0, high: 6.0 }) });
+}
+
+#[test]
+fn the_episodes_of_an_evaluation_are_averaged_and_a_torn_line_is_left_out() {
+    let runs = Runs::new();
+    let config = format!("env = \"cartpole\"\n{DQN}\nseed = 0\nsteps = 30\n");
+    let rows = "step,episode,return,length\n10,0,1,1\n10,1,4,4\n20,0,8,8\n20,1,10,10\n";
+    let read = |config: &str, rows: &str| Run::read(&runs.raw("a", config, rows).path("a")).unwrap();
+    let steps = |run: &Run| run.evaluations.iter().map(|it| (it.step, it.mean())).collect::<Vec<_>>();
+    assert_eq!(steps(&read(&config, rows)), [(10, 2.5), (20, 9.0)]);
+    for torn in ["3", "30", "30,0,", "30,0,500,50", "\u{fffd}"] {
+        assert_eq!(steps(&read(&config, &format!("{rows}{torn}"))), [(10, 2.5), (20, 9.0)], "{torn}");
+    }
+    // Torn between two lines: only the configuration knows that more was to come.
+    let config = config + "[evaluation]\nepisodes = 2\nfinal_episodes = 3\n";
+    assert_eq!(read(&config, &format!("{rows}30,0,1,1\n30,1,1,1\n30,2")).last_step(), 20);
+    assert_eq!(read(&config, &format!("{rows}30,0,1,1\n30,1,1,1\n30,2,1,1\n")).last_step(), 30);
+    assert_eq!(read(&config, "step,episode,return,length\n10,0,1,1\n10,1,4,4\n20,0,8,8\n").last_step(), 10);
+}
+
+#[test]
+fn runs_that_differ_in_more_than_the_seed_are_kept_apart() {
+    let runs = Runs::new();
+    let batch =
+        |n| format!("[learning]\nbatch = {n}\nrate = 0.10000000149011612\n[logging]\nmetrics = {n}\n");
+    let priority = "[learning]\nbatch = 32\nrate = 0.1\n[replay.priority]\nalpha = 0.6\n";
+    runs.add("a", "cartpole", DQN, 0, &batch(32), &[1.0])
+        .add("b", "cartpole", DQN, 0, &batch(64), &[2.0])
+        .add("c", "cartpole", DQN, 0, &batch(64).replace("0.10000000149011612", "0.25"), &[2.0])
+        .add("d", "cartpole", "agent = \"adfq\"\npolicy = \"thompson\"", 0, &batch(64), &[2.0])
+        .add("e", "cartpole", DDQN, 0, &batch(32).replace("0.10000000149011612", "0.1"), &[1.0])
+        .add("f", "cartpole", DDQN, 0, priority, &[1.0])
+        .add("g", "acrobot", "agent = \"adfq\"\npolicy = \"thompson\"", 0, &batch(128), &[2.0])
+        .add("h", "acrobot", "agent = \"adfq\"\npolicy = \"epsilon\"", 0, &batch(128), &[2.0]);
+    let comparison = runs.compare(0).unwrap();
+    assert_eq!(
+        labels(&comparison),
+        [
+            "ADFQ-TS",
+            "ADFQ-ε",
+            "DQN (learning.batch=32, learning.rate=0.1)",
+            "DQN (learning.batch=64, learning.rate=0.1)",
+            "DQN (learning.batch=64, learning.rate=0.25)",
+            "Double DQN",
+            "Double DQN (replay.priority.alpha=0.6)",
+        ]
+    );
+    assert!(comparison.aggregate.is_none());
+    assert!(
+        comparison.notes[0].starts_with("Nothing is compared over environments"),
+        "{:?}",
+        comparison.notes
+    );
+}
+
+#[test]
+fn the_same_run_twice_is_refused_but_may_be_named_twice() {
+    let runs = Runs::new();
+    runs.add("a", "cartpole", DQN, 4, "", &[1.0]);
+    let named = [runs.path("a"), runs.0.path().to_owned(), runs.path("a/../a")];
+    assert_eq!(find(&named).unwrap(), [runs.path("a")]);
+    runs.add("b", "cartpole", DQN, 4, "[logging]\nmetrics = 5\n", &[2.0]);
+    assert_eq!(
+        runs.complaint(),
+        "RUNS/a and RUNS/b are the same run, DQN with seed 4; leave one of them out"
+    );
+}
+
+#[test]
+fn uneven_runs_are_compared_up_to_the_end_of_the_shortest() {
+    let runs = Runs::new();
+    runs.add("a", "cartpole", DQN, 0, "", &[1.0, 2.0, 9.0])
+        .add("b", "cartpole", DQN, 1, "", &[3.0, 4.0])
+        .add("c", "cartpole", DDQN, 0, "", &[5.0, 6.0, 7.0, 8.0]);
+    let comparison = runs.compare(0).unwrap();
+    let environment = &comparison.environments[0];
+    assert_eq!(environment.steps, [10, 20]);
+    assert_eq!(environment.entries[0].final_return.value, 3.0);
+    assert_eq!(environment.entries[1].area.value, 5.5);
+    let notes = environment.notes.join("\n");
+    let end =
+        format!("Compared up to step 20, where {} ends; 2 of 3 runs go further.", runs.path("b").display());
+    assert!(notes.contains(&end) && notes.contains("different numbers of seeds"), "{notes}");
+}
+
+#[test]
+fn evaluations_that_not_all_runs_have_are_left_out() {
+    let runs = Runs::new();
+    runs.add("a", "cartpole", DQN, 0, "", &[1.0, 2.0, 3.0, 4.0, 5.0]).raw(
+        "b",
+        &format!("env = \"cartpole\"\n{DQN}\nseed = 1\nsteps = 1000\n"),
+        "step,episode,return,length\n20,0,7,7\n40,0,9,9\n60,0,11,11\n",
+    );
+    let comparison = runs.compare(0).unwrap();
+    let environment = &comparison.environments[0];
+    assert_eq!(environment.steps, [20, 40]);
+    assert_eq!(environment.notes[0], "Compared up to step 40, the last at which all runs were evaluated.");
+    assert!(environment.notes[1].starts_with("2 evaluations before"), "{:?}", environment.notes);
+    let odd = "step,episode,return,length\n5,0,7,7\n";
+    runs.raw("b", &format!("env = \"cartpole\"\n{DQN}\nseed = 1\nsteps = 1000\n"), odd);
+    assert!(runs.complaint().starts_with("the runs on cartpole share no step"));
+}
+
+#[test]
+fn one_seed_has_no_interval() {
+    let runs = Runs::new();
+    runs.add("a", "cartpole", DQN, 0, "", &[1.0, 2.0]).add("b", "cartpole", DDQN, 0, "", &[3.0, 4.0]).add(
+        "c",
+        "cartpole",
+        DDQN,
+        1,
+        "",
+        &[3.0, 4.5],
+    );
+    let comparison = runs.compare(0).unwrap();
+    let [dqn, ddqn] = &comparison.environments[0].entries[..] else { panic!("two labels") };
+    assert_eq!(dqn.final_return, Score { value: 2.0, interval: None });
+    assert!(dqn.curve[0].interval.is_none() && ddqn.final_return.interval.is_some());
+    assert_eq!(comparison.environments[0].improvement[0].probability, Score { value: 0.0, interval: None });
+    let page = text::compared(&comparison);
+    assert!(page.contains("intervals need two seeds or more"), "{page}");
+    assert!(page.contains("\nDQN             1                 2.000"), "{page}");
+    assert!(page.contains("\nDouble DQN      2  4.250 [4.000, 4.500]"), "{page}");
+}
+
+/// By hand: on a 0 is 0 and 1 is 10, on b 0 is 2 and 1 is 6. The last environment has no scale.
+fn two_environments() -> Runs {
+    let runs = Runs::new();
+    for (env, dqn, ddqn) in
+        [("a", [0.0, 0.0], [10.0, 10.0]), ("b", [1.0, 3.0], [3.0, 9.0]), ("c", [5.0, 5.0], [5.0, 5.0])]
+    {
+        for seed in [0, 1] {
+            let i = seed as usize;
+            runs.add(&format!("{env}-dqn-{seed}"), env, DQN, seed, "", &[0.0, dqn[i]]);
+            runs.add(&format!("{env}-ddqn-{seed}"), env, DDQN, seed, "", &[0.0, ddqn[i]]);
+        }
+    }
+    runs
+}
+
+#[test]
+fn environments_are_put_on_one_scale() {
+    let comparison = two_environments().compare(0).unwrap();
+    let aggregate = comparison.aggregate.as_ref().unwrap();
+    let ranges: Vec<_> = aggregate.ranges.iter().map(|it| (it.env.as_str(), it.low, it.high)).collect();
+    assert_eq!(ranges, [("a", 0.0, 10.0), ("b", 2.0, 6.0)]);
+    // DQN: 0, 0, -0.25, 0.25; Double DQN: 1, 1, 0.25, 1.75. The IQM of four is the mean of the middle two.
+    let scores: Vec<_> = aggregate.scores.iter().map(|of| (of.label.as_str(), of.iqm.value)).collect();
+    assert_eq!(scores, [("DQN", 0.0), ("Double DQN", 1.0)]);
+    assert!(aggregate.scores.iter().all(|of| of.iqm.interval.unwrap().contains(of.iqm.value)));
+    // On a every seed is better; on b three of four pairs are, and one is a tie.
+    let better = aggregate.improvement.iter().find(|pair| pair.label == "Double DQN").unwrap();
+    assert_eq!((better.over.as_str(), better.probability.value), ("DQN", (1.0 + 0.875) / 2.0));
+    let pair: Vec<f64> = aggregate.improvement.iter().map(|pair| pair.probability.value).collect();
+    assert_eq!(pair.iter().sum::<f64>(), 1.0);
+    assert!(comparison.notes[0].starts_with("Left out of the comparison over environments: c ("));
+    assert_eq!(comparison.environments[2].improvement[0].probability.value, 0.5);
+}
+
+#[test]
+fn the_seed_of_the_bootstrap_decides_all_chance() {
+    let runs = Runs::new();
+    for seed in 0..6 {
+        let x = (seed as f64).sqrt();
+        runs.add(&format!("dqn-{seed}"), "a", DQN, seed, "", &[x, x + 1.0]);
+        runs.add(&format!("ddqn-{seed}"), "a", DDQN, seed, "", &[x, x * 2.0]);
+    }
+    let comparison = runs.compare(0).unwrap();
+    assert_eq!(comparison, runs.compare(0).unwrap());
+    let other = runs.compare(1).unwrap();
+    let last = |comparison: &Comparison| comparison.environments[0].entries[0].final_return;
+    assert_eq!(last(&comparison).value, last(&other).value);
+    assert_ne!(comparison.environments[0].entries, other.environments[0].entries);
+}
+
+#[test]
+fn everything_is_written_down() {
+    let (runs, out) = (two_environments(), tempdir().unwrap());
+    runs.add("pong", "ALE/Pong-v5", DQN, 0, "", &[1.0, 2.0]);
+    let comparison = runs.compare(0).unwrap();
+    let folder = out.path().join("new");
+    write(&comparison, &folder, "adfq compare RUN").unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(serde_json::from_str::<Comparison>(&read("compare.json")).unwrap(), comparison);
+    assert!(
+        read("curves.csv").starts_with("env,label,seeds,step,mean,low,high\nALE/Pong-v5,DQN,1,10,1.0,,\n")
+    );
+    assert!(read("seeds.csv").contains("\nb,Double DQN,1,20,9.0\n"));
+    let html = read("report.html");
+    assert!(html.contains("Over all environments") && html.contains("0.94 [0.75, 1.00]"), "{html}");
+    for name in ["a", "b", "c", "ALE-Pong-v5"] {
+        assert!(read(&format!("{name}.svg")).contains("evaluation return"));
+        assert_eq!(fs::read(folder.join(format!("{name}.png"))).unwrap()[..4], *b"\x89PNG");
+    }
+}
+
+#[test]
+fn figures_show_means_over_single_seeds_and_keep_colours() {
+    let comparison = two_environments().compare(0).unwrap();
+    let figure = curves(&comparison, &comparison.environments[1]);
+    let lines: Vec<(&str, bool, usize)> = figure.panels[0]
+        .layers
+        .iter()
+        .map(|layer| match layer {
+            Layer::Line(line) => (line.label.as_str(), line.thin, line.band.len()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let seed = ("", true, 0);
+    assert_eq!(lines, [seed, seed, seed, seed, ("DQN", false, 2), ("Double DQN", false, 2)]);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let config = format!("env = \"cartpole\"\n{DQN}\nseed = 0\nsteps = 1000\n");
+    let header = "step,episode,return,length\n";
+    for (rows, message) in [
+        (
+            format!("{header}10,0,5,5\n10,1,x,5\n"),
+            "evaluations.csv, line 3: the return is \"x\", which is no finite number",
+        ),
+        (
+            format!("{header}10,0,NaN,5\n"),
+            "evaluations.csv, line 2: the return is \"NaN\", which is no finite number",
+        ),
+        (
+            format!("{header}ten,0,1,5\n"),
+            "evaluations.csv, line 2: the step is \"ten\", which is no whole number",
+        ),
+        (format!("{header}10,0,1\n"), "evaluations.csv, line 2: 3 fields, but the header has 4"),
+        (format!("{header}20,0,1,5\n10,0,1,5\n"), "evaluations.csv, line 3: step 10 comes after step 20"),
+        (
+            "a,b\n".into(),
+            "evaluations.csv, line 1: the header is \"a,b\", not \"step,episode,return,length\"",
+        ),
+        (header.into(), " has no evaluations yet; wait for its first one, or leave it out"),
+        ("step,epis".into(), " has no evaluations yet; wait for its first one, or leave it out"),
+    ] {
+        let runs = Runs::new();
+        let complaint = runs.raw("a", &config, &rows).complaint();
+        assert_eq!(complaint.strip_prefix("RUNS/a").unwrap().trim_start_matches('/'), message);
+    }
+    for (wrong, message) in [
+        (config.replace("dqn", "c51"), "unknown variant `c51`"),
+        (config.replace("seed", "sed"), "missing field `seed`"),
+        (config.replace("seed = 0", "seed = ["), "config.toml cannot be understood ("),
+    ] {
+        let runs = Runs::new();
+        let complaint = runs.raw("a", &wrong, header).complaint();
+        assert!(
+            complaint.starts_with("RUNS/a is not a run: config.toml cannot be understood ("),
+            "{complaint}"
+        );
+        assert!(complaint.contains(message) && !complaint.contains('\n'), "{complaint}");
+    }
+    assert_eq!(
+        Runs::new().complaint(),
+        "RUNS is not a run: neither it nor a folder in it has config.toml and evaluations.csv"
+    );
+    assert!(find(&[Path::new("nowhere").to_owned()]).unwrap_err().to_string().contains("nowhere"));
+}

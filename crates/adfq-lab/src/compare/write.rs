@@ -1,0 +1,147 @@
+//! A comparison in a folder: pictures, tables, JSON and a report.
+
+use super::{Comparison, Environment, Improvement, Score, picture};
+use crate::Result;
+use crate::files::{write_atomic, write_json};
+use crate::report::{Provenance, Report, Section};
+use crate::table::{Cell, Table};
+use crate::text::score;
+use std::path::Path;
+
+/// Writes `compare.json`, `curves.csv` (means), `seeds.csv` (single runs), the learning curves of each environment as
+/// SVG and PNG, and `report.html`, which needs nothing else. `command` is what one types to get the same again.
+pub fn write(comparison: &Comparison, out: &Path, command: &str) -> Result<()> {
+    write_json(out.join("compare.json"), comparison)?;
+    write_atomic(out.join("curves.csv"), means(comparison)?.csv().as_bytes())?;
+    write_atomic(out.join("seeds.csv"), seeds(comparison)?.csv().as_bytes())?;
+    let mut report = report(comparison, command)?;
+    for (environment, section) in comparison.environments.iter().zip(&mut report.sections) {
+        let (figure, file) = (picture::curves(comparison, environment), file_name(&environment.env));
+        write_atomic(out.join(format!("{file}.svg")), figure.svg()?.as_bytes())?;
+        write_atomic(out.join(format!("{file}.png")), &figure.png()?)?;
+        *section = std::mem::take(section)
+            .figure(figure)
+            .link(format!("{file}.svg"), format!("{file}.svg"))
+            .link(format!("{file}.png"), format!("{file}.png"));
+    }
+    write_atomic(out.join("report.html"), report.html()?.as_bytes())
+}
+
+/// An environment's name may hold a slash, as in `ALE/Pong-v5`.
+fn file_name(env: &str) -> String {
+    env.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}
+
+fn count(n: u64) -> Cell {
+    Cell::Count(n)
+}
+
+fn cells(score: &Score) -> [Cell; 3] {
+    [score.value.into(), score.interval.map(|it| it.low).into(), score.interval.map(|it| it.high).into()]
+}
+
+/// The mean curves.
+fn means(comparison: &Comparison) -> Result<Table> {
+    let mut table = Table::new(["env", "label", "seeds", "step", "mean", "low", "high"]);
+    for environment in &comparison.environments {
+        for entry in &environment.entries {
+            for (&step, score) in environment.steps.iter().zip(&entry.curve) {
+                let (env, label) = (environment.env.as_str(), entry.label.as_str());
+                let head = [env.into(), label.into(), entry.runs.len().into(), count(step)];
+                table.push(head.into_iter().chain(cells(score)))?;
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// The curve of each run.
+fn seeds(comparison: &Comparison) -> Result<Table> {
+    let mut table = Table::new(["env", "label", "seed", "step", "return"]);
+    for environment in &comparison.environments {
+        for entry in &environment.entries {
+            for run in &entry.runs {
+                for (&step, &value) in environment.steps.iter().zip(&run.curve) {
+                    let (env, label) = (environment.env.as_str(), entry.label.as_str());
+                    table.push([env.into(), label.into(), count(run.seed), count(step), value.into()])?;
+                }
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn report(comparison: &Comparison, command: &str) -> Result<Report> {
+    let provenance = Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: comparison.seed,
+        trials: comparison.runs(),
+        command: command.to_owned(),
+    };
+    let mut report = Report::new("Runs compared", provenance);
+    report.intro = vec![
+        "Final return: the mean over the episodes of the last evaluation that all runs have. Area: the mean over \
+         evaluations. Both are interquartile means (IQM) over seeds with 95 % bootstrap intervals. Lines are means \
+         over seeds, bands 95 % bootstrap intervals of the mean, hairlines single seeds."
+            .to_owned(),
+    ];
+    report.intro.extend(comparison.notes.iter().cloned());
+    for environment in &comparison.environments {
+        report.sections.push(section(environment)?);
+    }
+    report.sections.extend(overall(comparison)?);
+    if let Some(last) = report.sections.last_mut() {
+        for file in ["compare.json", "curves.csv", "seeds.csv"] {
+            *last = std::mem::take(last).link(file, file);
+        }
+    }
+    Ok(report)
+}
+
+fn section(environment: &Environment) -> Result<Section> {
+    let mut table = Table::new(["label", "seeds", "final return", "low", "high", "area", "low", "high"]);
+    for entry in &environment.entries {
+        let head = [entry.label.as_str().into(), entry.runs.len().into()];
+        table.push(head.into_iter().chain(cells(&entry.final_return)).chain(cells(&entry.area)))?;
+    }
+    let mut section = Section::new(&environment.env).table("IQM over seeds", table);
+    section.paragraphs.clone_from(&environment.notes);
+    let labels: Vec<&str> = environment.entries.iter().map(|entry| entry.label.as_str()).collect();
+    with_improvement(section, &labels, &environment.improvement)
+}
+
+fn overall(comparison: &Comparison) -> Result<Option<Section>> {
+    let Some(aggregate) = &comparison.aggregate else { return Ok(None) };
+    let mut scores = Table::new(["label", "IQM", "low", "high"]);
+    for overall in &aggregate.scores {
+        scores.push([overall.label.as_str().into()].into_iter().chain(cells(&overall.iqm)))?;
+    }
+    let mut ranges = Table::new(["env", "0 is", "1 is"]);
+    for range in &aggregate.ranges {
+        ranges.push([range.env.as_str().into(), range.low.into(), range.high.into()])?;
+    }
+    let section = Section::new("Over all environments")
+        .paragraph(
+            "In each environment 0 is the lowest and 1 the highest final return among the labels, each the mean over \
+             its seeds. Intervals resample seeds within each environment.",
+        )
+        .table("Normalised final return, IQM over seeds and environments", scores)
+        .table("What is 0 and what is 1", ranges);
+    let labels: Vec<&str> = comparison.labels.iter().map(String::as_str).collect();
+    with_improvement(section, &labels, &aggregate.improvement).map(Some)
+}
+
+fn with_improvement(section: Section, labels: &[&str], pairs: &[Improvement]) -> Result<Section> {
+    if pairs.is_empty() {
+        return Ok(section);
+    }
+    let mut table = Table::new([""].into_iter().chain(labels.iter().copied()));
+    for row in labels {
+        let of = |column: &&str| {
+            let pair = pairs.iter().find(|pair| pair.label == *row && pair.over == *column);
+            pair.map(|pair| score(&pair.probability, 2)).into()
+        };
+        table.push([(*row).into()].into_iter().chain(labels.iter().map(of)))?;
+    }
+    Ok(section.table("Probability that the final return of the row exceeds that of the column", table))
+}
