@@ -20,6 +20,16 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// A setting out of its range.
+    #[error("{setting} cannot be {value}: it is {allowed}")]
+    Setting {
+        /// Which one.
+        setting: &'static str,
+        /// What it was to be.
+        value: f64,
+        /// What it can be.
+        allowed: &'static str,
+    },
 }
 
 /// A result of this crate.

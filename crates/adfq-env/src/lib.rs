@@ -5,6 +5,7 @@
 //! stacks or stores them does so elsewhere.
 
 mod error;
+pub mod minatar;
 mod space;
 
 pub use error::{Error, Result};
