@@ -36,7 +36,11 @@ impl Cells {
 
     /// The cells that are set, as (x, y).
     fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..SIDE * SIDE).map(|cell| (cell % SIDE, cell / SIDE)).filter(|&(x, y)| self.has(x, y))
+        self.0.iter().enumerate().flat_map(|(y, &row)| {
+            // Each time without its lowest bit.
+            let rests = std::iter::successors(Some(row), |rest| Some(rest & rest.wrapping_sub(1)));
+            rests.take_while(|&rest| rest != 0).map(move |rest| (rest.trailing_zeros() as usize, y))
+        })
     }
 
     fn count(&self) -> u32 {
