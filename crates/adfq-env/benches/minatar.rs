@@ -2,7 +2,7 @@
 
 use adfq::random::stream;
 use adfq_env::Env;
-use adfq_env::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Settings};
+use adfq_env::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;
 use std::hint::black_box;
@@ -31,5 +31,12 @@ fn game<G: Game + 'static>(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, game::<Breakout>, game::<Asterix>, game::<Freeway>);
+criterion_group!(
+    benches,
+    game::<Breakout>,
+    game::<Asterix>,
+    game::<Freeway>,
+    game::<Seaquest>,
+    game::<SpaceInvaders>
+);
 criterion_main!(benches);

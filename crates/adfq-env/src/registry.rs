@@ -1,6 +1,6 @@
 //! The environments by name, for programs and configuration files.
 
-use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Settings};
+use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
 use crate::{Acrobot, CartPole, Env, Error, MdpEnv, MountainCar, Result, TimeLimit};
 use adfq::mdp::{self, DeepSea};
 
@@ -18,10 +18,12 @@ const CLASSIC: [Entry; 3] = [
 /// probability .1 and difficulty ramping in both, which is what the package registers.
 type Entrance = (&'static str, fn(bool) -> Result<Box<dyn Env>>);
 
-const GAMES: [Entrance; 3] = [
+const GAMES: [Entrance; 5] = [
     ("minatar/asterix", game::<Asterix>),
     ("minatar/breakout", game::<Breakout>),
     ("minatar/freeway", game::<Freeway>),
+    ("minatar/seaquest", game::<Seaquest>),
+    ("minatar/space-invaders", game::<SpaceInvaders>),
 ];
 
 fn game<G: Game + 'static>(minimal_actions: bool) -> Result<Box<dyn Env>> {

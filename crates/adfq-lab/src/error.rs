@@ -1,5 +1,7 @@
 //! What can go wrong in this crate, each with the value that is to blame and what to do about it.
 
+use std::path::PathBuf;
+
 /// The errors of the crate `adfq-lab`.
 ///
 /// ```

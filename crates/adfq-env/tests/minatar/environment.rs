@@ -1,6 +1,6 @@
 //! The games as environments: saved states, frames, pictures, and what is refused.
 
-use adfq_env::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Settings};
+use adfq_env::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
 use adfq_env::{Element, Env, Error, Step};
 use proptest::prelude::*;
 
@@ -74,6 +74,8 @@ proptest! {
         goes_on_bit_for_bit::<Breakout>(seed, settings, &before, &after);
         goes_on_bit_for_bit::<Asterix>(seed, settings, &before, &after);
         goes_on_bit_for_bit::<Freeway>(seed, settings, &before, &after);
+        goes_on_bit_for_bit::<Seaquest>(seed, settings, &before, &after);
+        goes_on_bit_for_bit::<SpaceInvaders>(seed, settings, &before, &after);
     }
 
     #[test]
@@ -86,6 +88,8 @@ proptest! {
         stands_any_play::<Breakout>(seed, settings, &actions);
         stands_any_play::<Asterix>(seed, settings, &actions);
         stands_any_play::<Freeway>(seed, settings, &actions);
+        stands_any_play::<Seaquest>(seed, settings, &actions);
+        stands_any_play::<SpaceInvaders>(seed, settings, &actions);
     }
 }
 

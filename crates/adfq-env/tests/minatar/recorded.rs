@@ -1,7 +1,9 @@
 //! Every state, reward and end of `tests/recorded/minatar`, with the package's own chance fed to our games: each number
 //! drawn is asked for in the same order and with the same bound.
 
-use adfq_env::minatar::{Action, Asterix, Breakout, Chance, Freeway, Game, Over, Play};
+use adfq_env::minatar::{
+    Action, Asterix, Breakout, Chance, Freeway, Game, Over, Play, Seaquest, SpaceInvaders,
+};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
@@ -161,4 +163,19 @@ fn freeway() {
     let seen = replay::<Freeway>();
     assert!(seen.events >= 7000 && seen.most_reward > 20.0, "{seen:?}");
     assert!(seen.timed_out > 0 && seen.ended == 0, "{seen:?}");
+}
+
+#[test]
+fn seaquest() {
+    let seen = replay::<Seaquest>();
+    // Only a full load of divers is worth more than 1 or 2 at once; rows fill up once it cannot get harder.
+    assert!(seen.events >= 15_000 && seen.ended > 50 && seen.most_steps > 500, "{seen:?}");
+    assert!(seen.most_reward > 20.0, "{seen:?}");
+}
+
+#[test]
+fn space_invaders() {
+    let seen = replay::<SpaceInvaders>();
+    // After six cleared waves of 24 it cannot get harder; a seventh shows that.
+    assert!(seen.events >= 13_000 && seen.ended > 50 && seen.most_reward > 7.0 * 24.0, "{seen:?}");
 }
