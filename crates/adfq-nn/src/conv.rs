@@ -3,8 +3,8 @@
 //! The kernel is `[height, width, in, out]`. A patch is `kernel` pieces of kernel × channels contiguous numbers, one in
 //! each row of the padded image. Both loops over images and which of them run at once are decided elsewhere.
 
+use crate::kernel::{Begin, End, Product, Rows, Walk};
 use crate::network::{Conv, Value};
-use crate::product::{Begin, End, Product, Rows, Walk};
 
 /// A convolution between two values.
 #[derive(Clone, Copy)]

@@ -5,9 +5,8 @@
 //! rows, of threads, or on the width of the vectors.
 //!
 //! A convolution needs no copy of its patches: the walk goes through the kernel's rows in the (padded) image.
-#![allow(unsafe_code)]
 
-use crate::lanes::{Lanes, Work, dispatch};
+use super::lanes::{Lanes, Work, dispatch};
 
 /// Where each row starts.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,4 @@
 //! The kernel with each kind of vectors against the sum written down, term by term.
-#![allow(unsafe_code)]
 
 use super::*;
 use adfq::random::stream;
@@ -56,10 +55,10 @@ fn check(product: Product, out_rows: Rows, out_len: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            assert_eq!(run(&|work| crate::lanes::with_avx2(work)), expected, "AVX2");
+            assert_eq!(run(&|work| crate::kernel::lanes::with_avx2(work)), expected, "AVX2");
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-            assert_eq!(run(&|work| crate::lanes::with_avx512(work)), expected, "AVX-512");
+            assert_eq!(run(&|work| crate::kernel::lanes::with_avx512(work)), expected, "AVX-512");
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! All of them round a fused multiply-add once, so that a sum of products in a fixed order has the same bits on all
 //! (plain arrays on a machine without fused multiply-add round twice: emulating it would cost a factor of 20).
-#![allow(unsafe_code)]
 
 /// A vector of f32. The methods are unsafe to call where the processor lacks the instructions or a pointer is invalid.
 pub(crate) trait Lanes: Copy {
