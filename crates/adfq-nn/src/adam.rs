@@ -1,8 +1,9 @@
 //! Adam (Kingma and Ba 2015) with the conventions of PyTorch, and clipping, in one pass over the parameters.
 
-use crate::{Error, Network, Result};
+use crate::{Error, Network, Result, Tensor};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// Parameters that one thread takes at a time; tensors of no more than this are done where the step is called.
 const CHUNK: usize = 1 << 15;
@@ -117,21 +118,26 @@ impl Adam {
         }
         network.check_length("params", copies, params.len())?;
         network.check_length("grads", copies, grads.len())?;
-        let mut greatest = 0.0_f64;
+        clip.check()?;
+        let tensors = network.tensors();
+        // The square of each tensor's norm, copy after copy; on the stack unless there are many.
+        let mut squared = SmallVec::<[f64; 64]>::with_capacity(copies * tensors.len());
         for (copy, grads) in grads.chunks_exact(size).enumerate() {
-            greatest = greatest.max(norm(network, copy, grads)?);
+            for tensor in tensors {
+                squared.push(finite_squares(copy, tensor, grads)?);
+            }
         }
         self.t += 1;
         let step = self.settings.at(self.t);
-        let moments = self.m.chunks_exact_mut(size).zip(self.v.chunks_exact_mut(size));
-        let copies = params.chunks_exact_mut(size).zip(grads.chunks_exact(size)).zip(moments);
-        for ((params, grads), (m, v)) in copies {
-            let global = clip.global_scale(grads);
-            for tensor in network.tensors() {
-                let range = tensor.range.clone();
-                let grads = &grads[range.clone()];
-                let scale = clip.tensor_scale(grads, global);
-                step.tensor(scale, grads, &mut params[range.clone()], &mut m[range.clone()], &mut v[range]);
+        let mut greatest = 0.0_f64;
+        for (copy, squared) in squared.chunks_exact(tensors.len()).enumerate() {
+            let norm = squared.iter().sum::<f64>().sqrt();
+            greatest = greatest.max(norm);
+            for (tensor, squared) in tensors.iter().zip(squared) {
+                let range = copy * size + tensor.range.start..copy * size + tensor.range.end;
+                let (params, grads) = (&mut params[range.clone()], &grads[range.clone()]);
+                let (m, v) = (&mut self.m[range.clone()], &mut self.v[range]);
+                step.tensor(clip.scale(squared.sqrt(), norm), grads, params, m, v);
             }
         }
         Ok(greatest as f32)
@@ -152,36 +158,30 @@ impl AdamSettings {
 }
 
 impl Clip {
-    fn global_scale(self, grads: &[f32]) -> f32 {
+    /// Whether the norm is what it may be.
+    pub fn check(self) -> Result<()> {
         match self {
-            Self::Global(most) => scale(squares(grads).sqrt(), most),
-            _ => 1.0,
+            Self::PerTensor(most) | Self::Global(most) if !(most > 0.0 && most.is_finite()) => {
+                Err(Error::Setting { name: "clip", value: most.into(), need: "positive and finite" })
+            }
+            _ => Ok(()),
         }
     }
 
-    fn tensor_scale(self, grads: &[f32], global: f32) -> f32 {
-        match self {
-            Self::PerTensor(most) => scale(squares(grads).sqrt(), most),
-            _ => global,
-        }
+    /// What the gradient of a tensor with this norm, of a copy with that, is multiplied by.
+    fn scale(self, of_tensor: f64, of_copy: f64) -> f32 {
+        let (norm, most) = match self {
+            Self::None => return 1.0,
+            Self::PerTensor(most) => (of_tensor, f64::from(most)),
+            Self::Global(most) => (of_copy, f64::from(most)),
+        };
+        if norm > most { (most / norm) as f32 } else { 1.0 }
     }
 }
 
-fn scale(norm: f64, most: f32) -> f32 {
-    if norm > f64::from(most) { (f64::from(most) / norm) as f32 } else { 1.0 }
-}
-
-/// The norm of a copy's gradients.
-fn norm(network: &Network, copy: usize, grads: &[f32]) -> Result<f64> {
-    let mut sum = 0.0;
-    for tensor in network.tensors() {
-        let squares = squares(&grads[tensor.range.clone()]);
-        if !squares.is_finite() {
-            return Err(Error::Gradient { copy, tensor: tensor.name.clone() });
-        }
-        sum += squares;
-    }
-    Ok(sum.sqrt())
+fn finite_squares(copy: usize, tensor: &Tensor, grads: &[f32]) -> Result<f64> {
+    let squares = squares(&grads[tensor.range.clone()]);
+    if squares.is_finite() { Ok(squares) } else { Err(Error::Gradient { copy, tensor: tensor.name.clone() }) }
 }
 
 /// The sum of squares, in f64 so that it cannot overflow; the shape of the sum depends on the length alone.
@@ -213,15 +213,11 @@ fn squares_of_chunk(values: &[f32]) -> f64 {
 impl Step {
     fn tensor(self, scale: f32, grads: &[f32], params: &mut [f32], m: &mut [f32], v: &mut [f32]) {
         if grads.len() <= CHUNK {
-            return self.chunk(scale, grads, params, m, v);
+            return update(self, scale, grads, params, m, v);
         }
         let moments = m.par_chunks_mut(CHUNK).zip_eq(v.par_chunks_mut(CHUNK));
         let chunks = params.par_chunks_mut(CHUNK).zip_eq(grads.par_chunks(CHUNK)).zip_eq(moments);
-        chunks.for_each(|((params, grads), (m, v))| self.chunk(scale, grads, params, m, v));
-    }
-
-    fn chunk(self, scale: f32, grads: &[f32], params: &mut [f32], m: &mut [f32], v: &mut [f32]) {
-        update(self, scale, grads, params, m, v);
+        chunks.for_each(|((params, grads), (m, v))| update(self, scale, grads, params, m, v));
     }
 }
 

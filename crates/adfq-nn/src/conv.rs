@@ -3,8 +3,8 @@
 //! The kernel is `[height, width, in, out]`. A patch is `kernel` pieces of kernel × channels contiguous numbers, one in
 //! each row of the padded image. Both loops over images and which of them run at once are decided elsewhere.
 
+use crate::kernel::{Begin, End, Product, Rows, Walk};
 use crate::network::{Conv, Value};
-use crate::product::{Begin, End, Product, Rows, Walk};
 
 /// A convolution between two values.
 #[derive(Clone, Copy)]
@@ -43,21 +43,24 @@ impl Convolution<'_> {
     /// Gradient with respect to the sum before the ReLU that gave `x`. `turned` is the transpose of the weights;
     /// `scratch` holds a padded image.
     pub fn delta(self, turned: &[f32], dy: &[f32], x: &[f32], dx: &mut [f32], scratch: &mut [f32]) {
-        let (filters, piece, line) = (self.output.channels, self.piece(), self.input.line());
+        let (filters, channels, kernel) = (self.output.channels, self.input.channels, self.conv.kernel);
         scratch.fill(0.0);
-        for y in 0..self.conv.kernel {
+        // Patches overlap, but what lies at one place of each does not. So a pixel's sum goes through the kernel in
+        // order, whatever the width of the vectors.
+        for place in 0..kernel * kernel {
             let product = Product {
                 rows: self.conv.patches.len(),
-                columns: piece,
+                columns: channels,
                 left: dy,
                 left_rows: Rows::Every(filters),
                 walk: Walk::line(filters, 1),
-                right: &turned[y * piece..],
-                right_stride: self.conv.kernel * piece,
-                begin: Begin::Zero,
-                end: End::Add,
+                right: &turned[place * channels..],
+                right_stride: kernel * kernel * channels,
+                begin: Begin::Output,
+                end: End::Store,
             };
-            product.into(&mut scratch[y * line..], Rows::Table(&self.conv.patches));
+            let start = place / kernel * self.input.line() + place % kernel * channels;
+            product.into(&mut scratch[start..], Rows::Table(&self.conv.patches));
         }
         let width = self.input.width * self.input.channels;
         for (y, dx) in dx.chunks_exact_mut(width).enumerate() {

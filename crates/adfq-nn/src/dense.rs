@@ -1,6 +1,6 @@
 //! A dense layer: y = max(x·W + b, 0), its gradients with respect to x, W and b. W is `[in, out]`, rows contiguous.
 
-use crate::product::{Begin, End, Product, Rows, Walk};
+use crate::kernel::{Begin, End, Product, Rows, Walk};
 
 /// A batch of rows that passes through a layer, and the layer's parameters.
 #[derive(Clone, Copy)]

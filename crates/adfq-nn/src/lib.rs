@@ -13,11 +13,11 @@ mod dense;
 mod error;
 mod head;
 mod init;
-mod lanes;
+mod kernel;
+mod layout;
 mod loss;
 mod network;
 mod pass;
-mod product;
 mod spec;
 mod workspace;
 

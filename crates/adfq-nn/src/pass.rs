@@ -91,7 +91,7 @@ impl Network {
 
     /// Checks what both passes take, and gives the number of rows.
     fn check(&self, params: &[f32], input: &[f32], ws: &Workspace) -> Result<usize> {
-        if ws.parameters != self.parameters || ws.copies[0].chunks[0].values.len() != self.values.len() {
+        if ws.spec != self.spec {
             return Err(Error::Foreign { what: "workspace" });
         }
         let copies = ws.copies.len();

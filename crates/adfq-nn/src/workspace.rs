@@ -2,7 +2,7 @@
 
 use crate::dense::Dense;
 use crate::network::{Kind, Network};
-use crate::{Error, Result};
+use crate::{Error, Result, Spec};
 
 /// Multiply-adds of a forward pass of the whole batch below which nothing runs in parallel.
 const PARALLEL_WORK: usize = 1 << 20;
@@ -31,8 +31,8 @@ pub struct Workspace {
     pub(crate) batch: usize,
     /// Rows of the last forward pass.
     pub(crate) rows: usize,
-    /// To tell whether it was made for the network that uses it.
-    pub(crate) parameters: usize,
+    /// What it was made for.
+    pub(crate) spec: Spec,
 }
 
 /// Room for one copy.
@@ -70,7 +70,7 @@ impl Workspace {
         }
         let room = Room::new(network, batch);
         let output = vec![0.0; copies * batch * network.outputs()];
-        Ok(Self { copies: vec![room; copies], output, batch, rows: 0, parameters: network.parameters })
+        Ok(Self { copies: vec![room; copies], output, batch, rows: 0, spec: network.spec.clone() })
     }
 
     /// Number of copies.

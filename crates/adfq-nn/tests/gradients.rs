@@ -51,3 +51,20 @@ proptest! {
         check(&spec, copies, rows, seed)?;
     }
 }
+
+/// A ReLU must not hide it: the trainer stops at the first value that is not finite.
+#[test]
+fn a_nan_reaches_outputs_and_gradients() {
+    use adfq_nn::{Head, Layer};
+    let head = Head { actions: 2, groups: 1, dueling: None };
+    let spec = Spec { input: vec![3], layers: vec![Layer::Dense { units: 20 }; 2], head };
+    let network = Network::new(&spec).expect("a network");
+    let params = uniform("params", 0, network.parameters(), 1.0);
+    let mut ws = Workspace::new(&network, 1, 2).expect("a workspace");
+    let input = [0.1, 0.2, 0.3, 0.4, f32::NAN, 0.6];
+    let outputs = network.forward(&params, &input, &mut ws).expect("a forward pass").to_vec();
+    assert!(outputs[..2].iter().all(|y| y.is_finite()) && outputs[2..].iter().all(|y| y.is_nan()));
+    let mut grads = vec![0.0; network.parameters()];
+    network.backward(&params, &input, &[1.0; 4], &mut ws, &mut grads).expect("a backward pass");
+    assert!(grads.iter().any(|g| g.is_nan()));
+}

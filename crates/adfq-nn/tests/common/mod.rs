@@ -63,7 +63,7 @@ fn axis(size: usize, kernel: usize, stride: usize, padding: Padding) -> (usize, 
     match padding {
         Padding::Valid => (0, (size - kernel + 1).div_ceil(stride)),
         Padding::Same => {
-            let zeros = if size % stride == 0 {
+            let zeros = if size.is_multiple_of(stride) {
                 kernel.saturating_sub(stride)
             } else {
                 kernel.saturating_sub(size % stride)

@@ -5,9 +5,8 @@
 //! rows, of threads, or on the width of the vectors.
 //!
 //! A convolution needs no copy of its patches: the walk goes through the kernel's rows in the (padded) image.
-#![allow(unsafe_code)]
 
-use crate::lanes::{Lanes, Work, dispatch};
+use super::lanes::{Lanes, Work, dispatch};
 
 /// Where each row starts.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +75,6 @@ pub(crate) enum End {
     Store,
     /// max(sum, 0) is stored.
     Relu,
-    /// It is added to the output, row after row: rows of the output may overlap.
-    Add,
 }
 
 /// A product, see the module.
@@ -98,7 +95,7 @@ pub(crate) struct Product<'a> {
 const LINE_BLOCK: usize = 512;
 
 impl Product<'_> {
-    /// Computes the product into `out`, whose rows start where `out_rows` says.
+    /// Computes the product into `out`, whose rows start where `out_rows` says and do not overlap.
     #[inline]
     pub fn into(self, out: &mut [f32], out_rows: Rows) {
         if self.rows == 0 || self.columns == 0 || self.walk.len() == 0 {
@@ -144,12 +141,8 @@ impl Work for Run<'_, '_> {
             let block = Product {
                 walk: Walk { inner: count, ..walk },
                 right: &product.right[first * product.right_stride..],
-                begin: if first == 0 || product.end == End::Add { product.begin } else { Begin::Output },
-                end: if first + count < walk.inner && product.end == End::Relu {
-                    End::Store
-                } else {
-                    product.end
-                },
+                begin: if first == 0 { product.begin } else { Begin::Output },
+                end: if first + count < walk.inner { End::Store } else { product.end },
                 ..product
             };
             // SAFETY: as above; the block walks a part of the line.
@@ -270,11 +263,12 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PART: bool>(
                 let value = match product.end {
                     End::Store => sum,
                     End::Relu => sum.relu(),
-                    End::Add if part => L::load_part(to, last).add(sum),
-                    End::Add => L::load(to).add(sum),
                 };
                 if part { value.store_part(to, last) } else { value.store(to) }
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,6 @@
 //!
 //! All of them round a fused multiply-add once, so that a sum of products in a fixed order has the same bits on all
 //! (plain arrays on a machine without fused multiply-add round twice: emulating it would cost a factor of 20).
-#![allow(unsafe_code)]
 
 /// A vector of f32. The methods are unsafe to call where the processor lacks the instructions or a pointer is invalid.
 pub(crate) trait Lanes: Copy {
@@ -18,7 +17,6 @@ pub(crate) trait Lanes: Copy {
     unsafe fn splat(value: f32) -> Self;
     /// self + a·b
     unsafe fn fma(self, a: Self, b: Self) -> Self;
-    unsafe fn add(self, other: Self) -> Self;
     /// max(self, 0), keeping a NaN.
     unsafe fn relu(self) -> Self;
 }
@@ -49,6 +47,22 @@ pub(crate) fn dispatch(work: impl Work) {
     }
     // SAFETY: arrays need no instructions of their own.
     unsafe { work.run::<[f32; 4]>() }
+}
+
+/// Does the work with AVX2, on a processor that was found to have it.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) fn with_avx2(work: impl Work) {
+    assert!(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
+    // SAFETY: the features were just found.
+    unsafe { x86::with_avx2(work) }
+}
+
+/// Does the work with AVX-512, on a processor that was found to have it.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) fn with_avx512(work: impl Work) {
+    assert!(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl"));
+    // SAFETY: the features were just found.
+    unsafe { x86::with_avx512(work) }
 }
 
 /// Arrays of four, which compilers turn into the 128-bit vectors of SSE2 and NEON.
@@ -86,10 +100,6 @@ impl Lanes for [f32; 4] {
     unsafe fn fma(self, a: Self, b: Self) -> Self {
         const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
         std::array::from_fn(|i| if FUSED { a[i].mul_add(b[i], self[i]) } else { self[i] + a[i] * b[i] })
-    }
-    #[inline(always)]
-    unsafe fn add(self, other: Self) -> Self {
-        std::array::from_fn(|i| self[i] + other[i])
     }
     #[inline(always)]
     unsafe fn relu(self) -> Self {
@@ -145,10 +155,6 @@ mod x86 {
             unsafe { _mm512_fmadd_ps(a, b, self) }
         }
         #[inline(always)]
-        unsafe fn add(self, other: Self) -> Self {
-            unsafe { _mm512_add_ps(self, other) }
-        }
-        #[inline(always)]
         unsafe fn relu(self) -> Self {
             // The second operand is what `max` gives if one of them is NaN.
             unsafe { _mm512_max_ps(_mm512_setzero_ps(), self) }
@@ -191,10 +197,6 @@ mod x86 {
         #[inline(always)]
         unsafe fn fma(self, a: Self, b: Self) -> Self {
             unsafe { _mm256_fmadd_ps(a, b, self) }
-        }
-        #[inline(always)]
-        unsafe fn add(self, other: Self) -> Self {
-            unsafe { _mm256_add_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn relu(self) -> Self {
