@@ -32,7 +32,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             return Err(not_a_run(path));
         }
         for folder in below {
-            let real = fs::canonicalize(&folder).map_err(|source| Error::io("read", &folder, source))?;
+            let real = fs::canonicalize(&folder).map_err(|source| adfq_files::Error::io("read", &folder, source))?;
             if seen.insert(real) {
                 found.push(folder);
             }
@@ -46,7 +46,7 @@ fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         found.push(folder.to_owned());
         return Ok(());
     }
-    let failed = |source| Error::io("list", folder, source);
+    let failed = |source| adfq_files::Error::io("list", folder, source);
     let mut below = vec![];
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;

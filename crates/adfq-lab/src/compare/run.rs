@@ -103,7 +103,7 @@ impl Run {
 
 fn read_config(folder: &Path) -> Result<(Head, Table)> {
     let path = folder.join(CONFIG);
-    let text = fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
+    let text = fs::read_to_string(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
     let table: Table = toml::from_str(&text).map_err(|error| not_a_config(folder, &error))?;
     let head = Head::deserialize(table.clone()).map_err(|error| not_a_config(folder, &error))?;
     Ok((head, table))
@@ -150,7 +150,7 @@ fn flatten(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
 }
 
 fn read_evaluations(path: &Path) -> Result<Vec<Evaluation>> {
-    let bytes = fs::read(path).map_err(|source| Error::io("read", path, source))?;
+    let bytes = fs::read(path).map_err(|source| adfq_files::Error::io("read", path, source))?;
     // What follows the last line break is a line that is still being written, or never was written to its end.
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8_lossy(&bytes[..whole]);

@@ -24,7 +24,7 @@ pub fn write(comparison: &Comparison, out: &Path, command: &str) -> Result<()> {
             .link(format!("{file}.svg"), format!("{file}.svg"))
             .link(format!("{file}.png"), format!("{file}.png"));
     }
-    write_atomic(out.join("report.html"), report.html()?.as_bytes())
+    Ok(write_atomic(out.join("report.html"), report.html()?.as_bytes())?)
 }
 
 /// An environment's name may hold a slash, as in `ALE/Pong-v5`.
