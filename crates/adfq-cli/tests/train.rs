@@ -28,7 +28,7 @@ fn adfq(arguments: &[&str]) -> Command {
 fn train(folder: &Path, env: &str, arguments: &[&str]) -> Command {
     let mut command = adfq(&["train", env, "--out"]);
     command.arg(folder);
-    SMALL.iter().for_each(|setting| drop(command.args(["--set", setting])));
+    command.args(SMALL.iter().flat_map(|setting| ["--set", setting]));
     command.args(arguments);
     command
 }
@@ -61,13 +61,14 @@ fn record(folder: &Path) -> [String; 3] {
 }
 
 /// Kills the run as soon as `metrics.csv` has this many lines: wherever it then is, between checkpoints or within one.
-fn kill_after(lines: usize, folder: &Path, mut run: Child) {
+/// Says whether it was still running.
+fn kill_after(lines: usize, folder: &Path, mut run: Child) -> bool {
     let count = || fs::read_to_string(folder.join("metrics.csv")).map_or(0, |text| text.lines().count());
     while count() < lines && run.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
     run.kill().unwrap();
-    run.wait().unwrap();
+    !run.wait().unwrap().success()
 }
 
 fn killed_and_resumed(env: &str, arguments: &[&str]) {
@@ -75,10 +76,11 @@ fn killed_and_resumed(env: &str, arguments: &[&str]) {
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     succeed(train(&whole, env, arguments));
     let quiet = |mut command: Command| command.stderr(Stdio::null()).spawn().unwrap();
-    kill_after(2, &killed, quiet(train(&killed, env, arguments)));
+    let mut hits = u32::from(kill_after(2, &killed, quiet(train(&killed, env, arguments))));
     for lines in [9, 17, 30, 44] {
-        kill_after(lines, &killed, quiet(resume(&killed)));
+        hits += u32::from(kill_after(lines, &killed, quiet(resume(&killed))));
     }
+    assert!(hits > 0, "no kill came before the end");
     succeed(resume(&killed));
     assert_eq!(record(&killed), record(&whole));
 }
@@ -128,7 +130,8 @@ fn a_torn_checkpoint_is_refused_and_the_one_before_it_used() {
     succeed(train(&run, "cartpole", &[]));
     let (whole, kept) = (record(&run), checkpoints(&run));
     assert_eq!(kept.len(), 2);
-    for spoil in [|bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2), |bytes| bytes[1000] ^= 1] {
+    let spoilers: [fn(&mut Vec<u8>); 2] = [|bytes| bytes.truncate(bytes.len() / 2), |bytes| bytes[1000] ^= 1];
+    for spoil in spoilers {
         let last = checkpoints(&run).pop().unwrap();
         let mut bytes = fs::read(&last).unwrap();
         spoil(&mut bytes);
@@ -166,12 +169,12 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
     // A later format: every checkpoint says so, and none can be used.
     for path in checkpoints(&run) {
-        adfq_files::Container::new("adfq checkpoint", 99).write(path).unwrap();
+        adfq_files::Container::new("checkpoint", 99).write(path).unwrap();
     }
     let mut eval = adfq(&["eval"]);
     eval.arg(&run);
     let said = complaint(eval);
-    assert!(said.contains("99") && said.contains("version"), "{said}");
+    assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 1"), "{said}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use adfq_files::Container;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 
-const KIND: &str = "adfq checkpoint";
-const SEGMENT_KIND: &str = "adfq replay segment";
+const KIND: &str = "checkpoint";
+const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
 const VERSION: u32 = 1;
 
