@@ -121,9 +121,9 @@ fn show(agent: AgentKind, seen: &Seen) -> adfq_deep::Result<()> {
     let (actions, names) = (seen.env.space().actions, seen.env.action_names());
     let mut text = format!("\x1b[H\x1b[2J{}", to_text(&seen.env.render()?, 60));
     let _ = writeln!(text, "episode {}, step {}", seen.episode + 1, seen.step);
-    for action in 0..actions {
+    for (action, name) in names.iter().enumerate() {
         let chosen = if action == seen.action { '▶' } else { ' ' };
-        let _ = write!(text, "{chosen} {:<8}{:>10.3}", names[action], seen.row[action]);
+        let _ = write!(text, "{chosen} {name:<8}{:>10.3}", seen.row[action]);
         if agent == AgentKind::Adfq {
             let _ = write!(text, " ± {:.3}", (-seen.row[actions + action]).exp());
         }

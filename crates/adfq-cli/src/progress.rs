@@ -7,10 +7,11 @@ use adfq_deep::summary::Summary;
 use adfq_deep::{Config, Error, Observer, Trainer};
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 /// Set once Ctrl-C was pressed; a second time ends the program at once.
@@ -93,38 +94,56 @@ fn say(bars: &MultiProgress, text: &str) {
     }
 }
 
-/// Several runs, `jobs` at once. The first error is given at the end; the other runs are not stopped by it.
-pub fn train_all(runs: Vec<(PathBuf, Config)>, jobs: Option<usize>, stop: &AtomicBool) -> Result<()> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = jobs.unwrap_or(cores).clamp(1, runs.len());
+/// How many threads a run's network gets: those asked for, or its share of the cores.
+pub fn pool(threads: Option<usize>, jobs: usize) -> Result<ThreadPool> {
+    Ok(ThreadPoolBuilder::new().num_threads(threads.unwrap_or(cores() / jobs).max(1)).build()?)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Several runs, `jobs` at once. Errors are given at the end; the other runs are not stopped by one.
+pub fn train_all(
+    runs: Vec<(PathBuf, Config)>,
+    jobs: Option<usize>,
+    threads: Option<usize>,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let jobs = jobs.unwrap_or(cores()).clamp(1, runs.len());
+    let pools = (0..jobs).map(|_| pool(threads, jobs)).collect::<Result<Vec<_>>>()?;
     let (count, queue, bars) = (runs.len(), Mutex::new(VecDeque::from(runs)), MultiProgress::new());
     let (summaries, errors) = (Mutex::new(vec![]), Mutex::new(vec![]));
-    let next = || queue.lock().ok()?.pop_front();
+    let next = || locked(&queue).pop_front();
     std::thread::scope(|scope| {
-        for _ in 0..jobs {
+        for pool in &pools {
             scope.spawn(|| {
                 while let Some((folder, config)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
-                    let outcome = Run::create(&folder, &config, clock())
-                        .map_err(anyhow::Error::from)
-                        .and_then(|(run, trainer)| train(run, trainer, &bars, stop));
+                    let outcome = pool.install(|| {
+                        let (run, trainer) = Run::create(&folder, &config, clock())?;
+                        train(run, trainer, &bars, stop)
+                    });
                     match outcome {
-                        Ok(summary) => summaries.lock().into_iter().for_each(|mut all| all.extend(summary.clone())),
-                        Err(error) => errors.lock().into_iter().for_each(|mut all| all.push(format!("{error}"))),
+                        Ok(summary) => locked(&summaries).extend(summary),
+                        Err(error) => locked(&errors).push(format!("{}: {error}", folder.display())),
                     }
                 }
             });
         }
     });
-    let mut summaries: Vec<Summary> = summaries.into_inner().unwrap_or_default();
-    let errors = errors.into_inner().unwrap_or_default();
-    summaries.sort_by_key(|summary| summary.seed);
+    let (summaries, errors) = (locked(&summaries), locked(&errors));
     if !summaries.is_empty() {
-        let means: Vec<f64> = summaries.iter().map(|summary| summary.mean_return).collect();
+        let means: Vec<f64> = summaries.iter().map(|summary: &Summary| summary.mean_return).collect();
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
         eprintln!("{} of {count} runs finished: mean return {mean:.1}, least {least:.1}", summaries.len());
     }
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+}
+
+/// What a panicking thread leaves behind is whole: nothing is ever half pushed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where to go back to is known only here.

@@ -1,6 +1,6 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
-use crate::progress::{clock, stop_on_ctrl_c, train, train_all};
+use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
 use adfq_deep::Config;
 use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::run::Run;
@@ -64,7 +64,7 @@ pub struct Args {
     /// Runs at once, with --seeds [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Threads of the network [default: one for each core]; the result does not depend on it
+    /// Threads of a run's network [default: its share of the cores]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }
@@ -173,25 +173,26 @@ fn free_folder(config: &Config) -> PathBuf {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    if let Some(threads) = args.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
-    }
     let stop = stop_on_ctrl_c()?;
+    let alone = |run, trainer| {
+        let bars = MultiProgress::new();
+        pool(args.threads, 1)?.install(|| train(run, trainer, &bars, &stop)).map(drop)
+    };
     if let Some(folder) = &args.resume {
         let (run, trainer, warnings) = Run::resume(folder, clock())?;
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
         let config = trainer.config().clone();
         eprintln!("resuming {} at step {} of {}", folder.display(), HumanCount(trainer.step()), HumanCount(config.steps));
-        return train(run, trainer, &MultiProgress::new(), &stop).map(drop);
+        return alone(run, trainer);
     }
     let Some(env) = &args.env else { bail!("say which environment to train in") };
     let runs = args.plan(env)?;
     introduce(&runs)?;
     if let [(folder, config)] = &runs[..] {
         let (run, trainer) = Run::create(folder, config, clock())?;
-        return train(run, trainer, &MultiProgress::new(), &stop).map(drop);
+        return alone(run, trainer);
     }
-    train_all(runs, args.jobs, &stop)
+    train_all(runs, args.jobs, args.threads, &stop)
 }
 
 /// What is about to happen, and what it will take.

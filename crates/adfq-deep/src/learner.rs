@@ -175,3 +175,6 @@ impl Learner {
 fn diverged(quantity: &'static str, step: u64) -> Error {
     Error::Diverged { quantity, step, good: None }
 }
+
+#[cfg(test)]
+mod tests;

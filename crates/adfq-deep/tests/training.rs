@@ -1,0 +1,77 @@
+//! Whole trainers: what they learn in seconds, and what must not depend on how they are run.
+
+use adfq_deep::config::{AgentKind, PolicyKind};
+use adfq_deep::{Config, Error, Trainer};
+
+fn config(env: &str, agent: AgentKind, policy: PolicyKind) -> Config {
+    Config { agent, policy, steps: 8_000, ..Config::for_env(env).unwrap() }
+}
+
+fn trained(config: &Config, steps: u64) -> Trainer {
+    let mut trainer = Trainer::new(config, None).unwrap();
+    while trainer.step() < steps {
+        trainer.advance().unwrap();
+    }
+    trainer
+}
+
+/// A random policy balances the pole for 22 steps.
+#[test]
+fn every_agent_learns_to_balance() {
+    for (agent, policy) in [
+        (AgentKind::Adfq, PolicyKind::Thompson),
+        (AgentKind::Adfq, PolicyKind::Epsilon),
+        (AgentKind::Dqn, PolicyKind::Epsilon),
+        (AgentKind::Ddqn, PolicyKind::Epsilon),
+    ] {
+        let mut trainer = trained(&config("cartpole", agent, policy), 8_000);
+        let mean = trainer.evaluate(10).unwrap().mean();
+        assert!(mean > 90.0, "{agent:?} {policy:?}: {mean}");
+    }
+}
+
+#[test]
+fn gradient_steps_keep_their_ratio_with_several_environments() {
+    let updates = |envs, every| {
+        let mut config = config("cartpole", AgentKind::Dqn, PolicyKind::Epsilon);
+        (config.envs, config.learning.every, config.learning.warmup) = (envs, every, 240);
+        trained(&config, 960).updates()
+    };
+    assert_eq!([updates(1, 1), updates(1, 4), updates(8, 4), updates(8, 1)], [720, 180, 180, 720]);
+    // Sixteen steps at once, a gradient step every five: the remainders are not lost.
+    assert_eq!(updates(16, 5), 144);
+}
+
+#[test]
+fn evaluation_leaves_training_alone() {
+    let config = config("cartpole", AgentKind::Adfq, PolicyKind::Thompson);
+    let alone = trained(&config, 1_500);
+    let mut watched = trained(&config, 1_200);
+    watched.evaluate(3).unwrap();
+    while watched.step() < 1_500 {
+        watched.advance().unwrap();
+    }
+    assert_eq!(alone.learner().online, watched.learner().online);
+    assert_eq!(alone.replay().digest(), watched.replay().digest());
+}
+
+#[test]
+fn divergence_stops_the_run() {
+    let mut config = config("cartpole", AgentKind::Ddqn, PolicyKind::Epsilon);
+    config.learning.adam.rate = 1e30;
+    let mut trainer = Trainer::new(&config, None).unwrap();
+    let error = (0..8_000).find_map(|_| trainer.advance().err()).unwrap();
+    let Error::Diverged { step, .. } = error else { panic!("{error}") };
+    assert!(step >= config.learning.warmup, "{step}");
+}
+
+#[test]
+fn a_memory_too_large_is_refused_before_anything_is_done() {
+    let config = config("minatar/breakout", AgentKind::Adfq, PolicyKind::Thompson);
+    let error = Trainer::new(&config, Some(10_000_000)).err().unwrap().to_string();
+    assert!(error.contains("this machine has 10.0 MB left"), "{error}");
+    let fits: usize = error.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
+    let mut smaller = config.clone();
+    smaller.replay.capacity = fits;
+    assert!(Trainer::new(&smaller, Some(10_000_000)).is_ok());
+}
