@@ -4,7 +4,7 @@
 //! with what is missing; [`stats`] turns trials into estimates with intervals; [`verdict`] turns an estimate into
 //! the answer to a claim; [`plot`] draws; [`report`] gathers everything in one HTML file; [`files`] writes it down
 //! such that a crash never leaves half a file. Nothing here reads a global generator, and
-//! nothing but [`bench`], which measures how fast things are, a clock.
+//! nothing but [`mod@bench`], which measures how fast things are, a clock.
 
 pub mod bench;
 pub mod cache;
