@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod bench;
 mod compare;
 mod eval;
 mod learn;
@@ -26,6 +27,7 @@ enum Command {
     Train(train::Args),
     Eval(eval::Args),
     Compare(compare::Args),
+    Bench(bench::Args),
     Solve(solve::Args),
     Learn(learn::Args),
     Paper(paper::Args),
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Paper(args) => paper::run(&args),

@@ -171,6 +171,9 @@ pub enum Error {
         /// The environment.
         env: String,
     },
+    /// A deep agent, its environment or its memory failed.
+    #[error(transparent)]
+    Deep(#[from] adfq_deep::Error),
     /// The learning itself failed.
     #[error(transparent)]
     Learning(#[from] adfq::Error),

@@ -3,8 +3,10 @@
 //! The way of a result: an [`experiment`] computes its trials through a [`cache::Cache`], so that a rerun continues
 //! with what is missing; [`stats`] turns trials into estimates with intervals; [`verdict`] turns an estimate into
 //! the answer to a claim; [`plot`] draws; [`report`] gathers everything in one HTML file; [`files`] writes it down
-//! such that a crash never leaves half a file. Nothing here reads a clock or a global generator.
+//! such that a crash never leaves half a file. Nothing here reads a global generator, and
+//! nothing but [`mod@bench`], which measures how fast things are, a clock.
 
+pub mod bench;
 pub mod cache;
 pub mod compare;
 pub mod domain;

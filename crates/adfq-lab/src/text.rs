@@ -11,6 +11,7 @@ pub use compared::compared;
 pub(crate) use compared::score;
 pub use grid::{Mark, arrows};
 pub use learned::learned;
+pub(crate) use number::count;
 pub use solved::solved;
 
 /// How many states a table shows unless all are asked for.

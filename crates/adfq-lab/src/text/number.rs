@@ -31,7 +31,7 @@ pub(super) fn chance(p: f64) -> String {
 }
 
 /// A count with its thousands apart.
-pub(super) fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

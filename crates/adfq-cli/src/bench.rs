@@ -1,0 +1,57 @@
+//! `adfq bench`: how fast things are here.
+
+use crate::output::print;
+use adfq_lab::bench::{Lines, Machine, Pace, select};
+use anyhow::{Context, Result};
+use std::num::NonZeroUsize;
+
+/// Measure steps/s of networks, replay, environments and training on this machine
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  adfq bench                            # all of it, in less than a minute
+  adfq bench --quick --only replay
+  adfq bench --only gradient,train --threads 1
+  adfq bench --json > bench.jsonl       # one object a row
+
+A gradient step is the whole of it, batch of 32: target network, the ADFQ update, loss, gradient,
+clipping, Adam. \"train cartpole\" is a run of 20,000 steps from the first to the last, with the settings
+of benches/peers; \"train minatar\" is timed once learning has begun. Neither evaluates nor writes files.
+Let nothing else run meanwhile: two threads that share a core wait for each other.")]
+pub struct Args {
+    /// Only rows whose name or group contains one of these words (separated by commas)
+    #[arg(long, value_delimiter = ',', value_name = "WORD")]
+    only: Vec<String>,
+    /// Fewer and shorter samples, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Threads of the network [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Print one JSON object a row
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let benches = select(&args.only)?;
+    if let Some(threads) = args.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global()
+            .context("cannot start threads; try fewer with --threads")?;
+    }
+    let pace = if args.quick { Pace::quick() } else { Pace::default() };
+    let mut lines = Lines::new(&benches);
+    if !args.json {
+        print(&lines.head(&Machine::here()))?;
+    }
+    for bench in &benches {
+        let row = bench.run(&pace)?;
+        match args.json {
+            true => print(&(serde_json::to_string(&row)? + "\n"))?,
+            false => print(&lines.row(&row))?,
+        }
+    }
+    Ok(())
+}
