@@ -42,7 +42,9 @@ struct Watch {
 impl Observer for Watch {
     fn metrics(&mut self, metrics: &Metrics) -> adfq_deep::Result<()> {
         self.bar.set_position(metrics.step);
-        let shown = |name: &str, value: f64| if value.is_nan() { String::new() } else { format!("{name} {value:.3}  ") };
+        let shown = |name: &str, value: f64| {
+            if value.is_nan() { String::new() } else { format!("{name} {value:.3}  ") }
+        };
         let evaluated = self.return_so_far.unwrap_or(metrics.train_return);
         let (loss, sigma) = (shown("loss", metrics.loss), shown("σ", metrics.mean_sigma));
         let evaluated = if evaluated.is_nan() { String::new() } else { format!("return {evaluated:.1}  ") };
@@ -65,7 +67,12 @@ impl Observer for Watch {
 }
 
 /// Trains one run to its end and says what was reached; `None` if it was stopped before.
-pub fn train(run: Run, mut trainer: Trainer, bars: &MultiProgress, stop: &AtomicBool) -> Result<Option<Summary>> {
+pub fn train(
+    run: Run,
+    mut trainer: Trainer,
+    bars: &MultiProgress,
+    stop: &AtomicBool,
+) -> Result<Option<Summary>> {
     let (config, clock, first) = (trainer.config().clone(), Instant::now(), trainer.step());
     let bar = bars.add(progress_bar(&config, first));
     let mut watch = Watch { run, bar, return_so_far: None };
@@ -83,7 +90,14 @@ pub fn train(run: Run, mut trainer: Trainer, bars: &MultiProgress, stop: &Atomic
     }
     let summary = run.finish(&trainer)?;
     let speed = (trainer.step() - first) as f64 / clock.elapsed().as_secs_f64();
-    say(bars, &format!("{summary}\n  {:.1} s, {} steps/s; in {folder}", clock.elapsed().as_secs_f64(), HumanCount(speed as u64)));
+    say(
+        bars,
+        &format!(
+            "{summary}\n  {:.1} s, {} steps/s; in {folder}",
+            clock.elapsed().as_secs_f64(),
+            HumanCount(speed as u64)
+        ),
+    );
     Ok(Some(summary))
 }
 

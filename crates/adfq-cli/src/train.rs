@@ -105,7 +105,8 @@ impl Args {
     fn config(&self, env: &str) -> Result<Config> {
         let mut config = match &self.config {
             Some(path) => {
-                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
                 Config { env: env.to_owned(), ..Config::from_toml(&text)? }
             }
             None => Config::preset(&self.preset, env)?,
@@ -182,7 +183,12 @@ pub fn run(args: &Args) -> Result<()> {
         let (run, trainer, warnings) = Run::resume(folder, clock())?;
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
         let config = trainer.config().clone();
-        eprintln!("resuming {} at step {} of {}", folder.display(), HumanCount(trainer.step()), HumanCount(config.steps));
+        eprintln!(
+            "resuming {} at step {} of {}",
+            folder.display(),
+            HumanCount(trainer.step()),
+            HumanCount(config.steps)
+        );
         return alone(run, trainer);
     }
     let Some(env) = &args.env else { bail!("say which environment to train in") };

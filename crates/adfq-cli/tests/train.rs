@@ -57,7 +57,8 @@ fn complaint(mut command: Command) -> String {
 
 /// The files that say what a run was; `result.json` holds digests of parameters and replay memory.
 fn record(folder: &Path) -> [String; 3] {
-    ["result.json", "metrics.csv", "evaluations.csv"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
+    ["result.json", "metrics.csv", "evaluations.csv"]
+        .map(|name| fs::read_to_string(folder.join(name)).unwrap())
 }
 
 /// Kills the run as soon as `metrics.csv` has this many lines: wherever it then is, between checkpoints or within one.
@@ -149,9 +150,14 @@ fn mistakes_get_one_clear_line() {
     let run = folder.path().join("run");
     let unknown = complaint(train(&run, "cartpol", &[]));
     assert!(unknown.contains("cartpol") && unknown.contains("cartpole") && !run.exists(), "{unknown}");
-    assert!(complaint(train(&run, "cartpole", &["--agent", "dqn", "--policy", "thompson"])).contains("needs beliefs"));
+    assert!(
+        complaint(train(&run, "cartpole", &["--agent", "dqn", "--policy", "thompson"]))
+            .contains("needs beliefs")
+    );
     assert!(complaint(train(&run, "cartpole", &["--set", "learning.bach=3"])).contains("bach"));
-    assert!(complaint(train(&run, "cartpole", &["--set", "learning.discount=1.5"])).contains("between 0 and 1"));
+    assert!(
+        complaint(train(&run, "cartpole", &["--set", "learning.discount=1.5"])).contains("between 0 and 1")
+    );
     let huge = complaint(train(&run, "cartpole", &["--set", "replay.capacity=4000000000"]));
     assert!(huge.contains("would fit"), "{huge}");
     assert!(complaint(resume(&run)).contains("not a run"));

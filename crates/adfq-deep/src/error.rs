@@ -16,7 +16,9 @@ pub enum Error {
         must: &'static str,
     },
     /// Thompson sampling without beliefs.
-    #[error("Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq")]
+    #[error(
+        "Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq"
+    )]
     NoBeliefs(&'static str),
     /// Text that is not a configuration.
     #[error("the configuration cannot be read: {0}")]
@@ -30,8 +32,10 @@ pub enum Error {
         known: String,
     },
     /// More memory than there is.
-    #[error("the replay memory needs {needed} and this machine has {available} left; ask for a smaller \
-             replay capacity: {fits} would fit")]
+    #[error(
+        "the replay memory needs {needed} and this machine has {available} left; ask for a smaller \
+             replay capacity: {fits} would fit"
+    )]
     Memory {
         /// What it would take.
         needed: Bytes,

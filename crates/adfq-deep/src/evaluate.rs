@@ -1,10 +1,10 @@
 //! Greedy episodes that measure what was learned, apart from training: another environment, other chance.
 
+use crate::Result;
 use crate::config::Config;
 use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::stats::Episode;
-use crate::Result;
 use adfq::policy::best;
 use adfq::random::stream;
 use adfq_env::Env;
@@ -61,7 +61,9 @@ impl Evaluator {
         episodes: usize,
         mut see: impl FnMut(&Seen) -> Result<()>,
     ) -> Result<Vec<Episode>> {
-        (0..episodes).map(|episode| self.episode(learner, &format!("{name}/{episode}"), episode, &mut see)).collect()
+        (0..episodes)
+            .map(|episode| self.episode(learner, &format!("{name}/{episode}"), episode, &mut see))
+            .collect()
     }
 
     fn episode(

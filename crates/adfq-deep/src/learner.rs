@@ -84,7 +84,13 @@ impl Learner {
             return Err(diverged("loss", step));
         }
         let (online, gradients) = (&mut self.online, &mut self.gradients);
-        self.network.backward(online, sample.obs(), &self.output_gradient, &mut self.online_pass, gradients)?;
+        self.network.backward(
+            online,
+            sample.obs(),
+            &self.output_gradient,
+            &mut self.online_pass,
+            gradients,
+        )?;
         self.adam.settings.rate = self.config.rate(step);
         let taken = self.adam.step(&self.network, self.config.learning.clip, online, gradients);
         learned.gradient_norm = taken.map_err(|error| match error {

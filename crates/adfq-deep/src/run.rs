@@ -82,7 +82,9 @@ impl Run {
                     return Ok((run, trainer, warnings));
                 }
                 // A memory that is too small, say, is no fault of the file.
-                Err(error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_) | Error::Env(_))) => {
+                Err(
+                    error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_) | Error::Env(_)),
+                ) => {
                     warnings.push(format!("{error}; an earlier checkpoint is used"));
                 }
                 Err(error) => return Err(error),

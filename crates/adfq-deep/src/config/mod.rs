@@ -258,7 +258,11 @@ impl Config {
             ("adfq.mean", adfq.mean.is_finite(), "a finite number"),
             ("adfq.min_var", adfq.min_var > 0.0, "above 0"),
             ("adfq.max_var", adfq.max_var > adfq.min_var && adfq.max_var.is_finite(), "above adfq.min_var"),
-            ("adfq.sd", (adfq.min_var..=adfq.max_var).contains(&adfq.sd.powi(2)), "within the variances' range"),
+            (
+                "adfq.sd",
+                (adfq.min_var..=adfq.max_var).contains(&adfq.sd.powi(2)),
+                "within the variances' range",
+            ),
             ("adfq.terminal_var", adfq.terminal_var > 0.0 && adfq.terminal_var.is_finite(), "above 0"),
             ("adfq.var_w", adfq.var_w >= 0.0 && adfq.var_w.is_finite(), "0 or above"),
             ("exploration.from", share(self.exploration.from), "between 0 and 1"),

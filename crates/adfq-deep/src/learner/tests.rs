@@ -58,7 +58,10 @@ fn the_gradient_is_that_of_the_loss() {
                 loss
             };
             let found = (loss(1e-2) - loss(-1e-2)) / 2e-2;
-            assert!((found - expected).abs() < 2e-3 * (1.0 + expected.abs()), "{agent:?} {output}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 2e-3 * (1.0 + expected.abs()),
+                "{agent:?} {output}: {found} {expected}"
+            );
         }
     }
 }
@@ -79,7 +82,11 @@ fn adfq_learns_towards_the_posterior_of_the_target_network() {
         };
         let prior = at(&sample.obs()[i * 3..][..3])[sample.action[i] as usize];
         let after = at(&sample.next()[i * 3..][..3]);
-        let next = if i == 5 { Next::Terminal { target_var: learner.config.adfq.terminal_var } } else { Next::Beliefs(&after) };
+        let next = if i == 5 {
+            Next::Terminal { target_var: learner.config.adfq.terminal_var }
+        } else {
+            Next::Beliefs(&after)
+        };
         let transition = Transition::new(prior, sample.reward[i].into(), f64::from(0.9_f32), next).unwrap();
         let posterior = Update::default().apply(&transition, Noise::None).unwrap();
         assert!((posterior.mean() - f64::from(found.mean[i])).abs() < 1e-5, "{i}");

@@ -32,7 +32,8 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             return Err(not_a_run(path));
         }
         for folder in below {
-            let real = fs::canonicalize(&folder).map_err(|source| adfq_files::Error::io("read", &folder, source))?;
+            let real =
+                fs::canonicalize(&folder).map_err(|source| adfq_files::Error::io("read", &folder, source))?;
             if seen.insert(real) {
                 found.push(folder);
             }
