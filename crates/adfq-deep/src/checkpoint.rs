@@ -10,6 +10,7 @@ use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{Replay, ReplayState, Segment};
 use crate::stats::Stats;
+use crate::target::RewardRange;
 use crate::trainer::{Trainer, replay_settings};
 use crate::{Error, Result};
 use adfq::random::ChaCha8Rng;
@@ -56,6 +57,7 @@ impl SegmentEntry {
 struct State {
     step: u64,
     adam_steps: u64,
+    rewards: RewardRange,
     explorer: Explorer,
     sampler: ChaCha8Rng,
     stats: Stats,
@@ -79,6 +81,7 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     let state = State {
         step: trainer.step,
         adam_steps: trainer.learner.adam.t,
+        rewards: trainer.learner.rewards,
         explorer: trainer.explorer.clone(),
         sampler: trainer.sampler.clone(),
         stats: trainer.stats.clone(),
@@ -121,6 +124,7 @@ pub fn read(path: &Path, available: Option<u64>) -> Result<Restored> {
     let mut trainer = Trainer::new(&config, available)?;
     fill_learner(&mut trainer.learner, &file, path)?;
     trainer.learner.adam.t = state.adam_steps;
+    trainer.learner.rewards = state.rewards;
     let priorities = numbers(file.get("priorities")?, path)?;
     let settings = replay_settings(&config);
     // Segment after segment: there is no moment at which the memory is held twice.

@@ -3,7 +3,7 @@
 use crate::config::{AgentKind, Config, TargetUpdate};
 use crate::replay::Sample;
 use crate::stats::Learned;
-use crate::target::{self, AdfqTarget, Rows};
+use crate::target::{self, AdfqTarget, RewardRange, Rows};
 use crate::{Error, Result};
 use adfq::random::stream;
 use adfq_env::Space;
@@ -24,6 +24,8 @@ pub struct Learner {
     output_gradient: Vec<f32>,
     targets: Targets,
     online_pass: Workspace,
+    /// Rewards that were received.
+    pub rewards: RewardRange,
     /// |e_μ| + |e_σ|, or |e|, of the last batch.
     pub errors: Vec<f32>,
 }
@@ -58,6 +60,7 @@ impl Learner {
             output_gradient: vec![0.0; batch * network.outputs()],
             online_pass: pass(batch)?,
             errors: vec![0.0; batch],
+            rewards: RewardRange::default(),
             target: online.clone(),
             actions: space.actions,
             config: config.clone(),
@@ -118,20 +121,27 @@ impl Learner {
             discount: &sample.discount,
             terminal: &sample.terminal,
         };
-        match &mut self.targets {
+        let targets = match &mut self.targets {
             Targets::Adfq { beliefs, both } => {
                 let outputs = self.network.forward(&self.target, &sample.both, both)?;
                 let (here, next) = outputs.split_at(outputs.len() / 2);
                 beliefs.compute(&rows, here, next)?;
+                &mut beliefs.mean
             }
             Targets::Dqn { next, target } => {
                 target::dqn(&rows, self.network.forward(&self.target, sample.next(), next)?, target);
+                target
             }
             Targets::Ddqn { next, chooser, target } => {
                 let chosen = self.network.forward(&self.online, sample.next(), chooser)?;
                 let judged = self.network.forward(&self.target, sample.next(), next)?;
                 target::double_dqn(&rows, chosen, judged, target);
+                target
             }
+        };
+        if self.config.learning.bound_targets {
+            let (least, greatest) = self.rewards.values(self.config.learning.discount);
+            targets.iter_mut().for_each(|target| *target = target.clamp(least, greatest));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 use adfq::batch::{Batch, Column};
 use adfq::update::{NoiseKind, Update};
+use serde::{Deserialize, Serialize};
 
 /// The limits of what the network may believe.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +21,38 @@ impl Limits {
     #[inline]
     pub fn var(&self, rho: f32) -> f32 {
         libm::expf(-2.0 * rho).clamp(self.min_var, self.max_var)
+    }
+}
+
+/// The range of rewards seen so far, and with it the range of Q.
+///
+/// ```
+/// use adfq_deep::target::RewardRange;
+///
+/// let mut range = RewardRange::default();
+/// range.see(1.0);
+/// assert_eq!(range.values(0.75), (0.0, 4.0)); // an episode may end at any time
+/// range.see(-2.0);
+/// assert_eq!(range.values(0.75), (-8.0, 4.0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RewardRange {
+    least: f32,
+    greatest: f32,
+}
+
+impl RewardRange {
+    /// A reward that was received.
+    pub fn see(&mut self, reward: f32) {
+        self.least = self.least.min(reward);
+        self.greatest = self.greatest.max(reward);
+    }
+
+    /// No Q is smaller or greater than these. Without a discount there is no limit.
+    pub fn values(&self, discount: f32) -> (f32, f32) {
+        let horizon = 1.0 / (1.0 - discount);
+        let whole = |reward: f32, limit: f32| if horizon.is_finite() { reward * horizon } else { limit };
+        (whole(self.least, f32::NEG_INFINITY), whole(self.greatest, f32::INFINITY))
     }
 }
 

@@ -184,6 +184,7 @@ impl Trainer {
         let frame = &self.envs.frames()[env * bytes..][..bytes];
         let over = happened.ended();
         let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
+        self.learner.rewards.see(reward as f32);
         let last = over.then(|| &self.envs.successors()[env * bytes..][..bytes]);
         self.replay.push(
             env,

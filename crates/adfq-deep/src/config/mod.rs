@@ -192,6 +192,9 @@ pub struct Learning {
     pub huber: f32,
     /// How the target network follows.
     pub target: TargetUpdate,
+    /// Whether targets are kept within what the rewards seen so far allow, [min(0, r)/(1-γ), max(0, r)/(1-γ)]: no Q lies
+    /// beyond. Without it values that nothing corrects, such as those at a time limit, may run away.
+    pub bound_targets: bool,
     /// Whether learning sees only the sign of a reward, as on Atari. Reported returns are never clipped.
     pub clip_rewards: bool,
 }

@@ -88,6 +88,7 @@ fn paper(env: &str, task: &Task) -> Config {
             clip: Clip::PerTensor(10.0),
             huber: 1.0,
             target: TargetUpdate::Hard(1_000),
+            bound_targets: false,
             clip_rewards: true,
         },
         evaluation: Evaluating { every: 100_000, episodes: 3, final_episodes: 100, max_steps: 27_000 },
@@ -132,8 +133,19 @@ fn default(env: &str, task: &Task) -> Config {
         },
         Task::Grid => Config {
             steps: 200_000,
-            replay: ReplayConfig { capacity: 100_000, ..paper.replay },
-            learning: Learning { warmup: 5_000, clip_rewards: false, ..paper.learning },
+            adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
+            exploration: Exploration { to: 0.05, fraction: 0.2, ..paper.exploration },
+            replay: ReplayConfig { capacity: 200_000, ..paper.replay },
+            learning: Learning {
+                warmup: 5_000,
+                every: 2,
+                adam: AdamSettings { rate: 1e-3, ..paper.learning.adam },
+                final_rate: 0.1,
+                target: TargetUpdate::Soft(0.01),
+                bound_targets: true,
+                clip_rewards: false,
+                ..paper.learning
+            },
             evaluation: Evaluating { every: 10_000, episodes: 10, max_steps: 10_000, ..paper.evaluation },
             logging: Logging { metrics: 1_000, checkpoint: 20_000 },
             ..paper

@@ -150,3 +150,20 @@ fn the_target_network_follows_hard_or_softly() {
         assert_eq!(*target, before + 0.5 * (online - before));
     }
 }
+
+#[test]
+fn bounded_targets_stay_within_what_rewards_allow() {
+    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn] {
+        let mut learner = practised(agent);
+        learner.config.learning.bound_targets = true;
+        learner.config.learning.discount = 0.5;
+        learner.rewards.see(0.1);
+        learner.compute_targets(&sample()).unwrap();
+        let targets = match &learner.targets {
+            Targets::Adfq { beliefs, .. } => &beliefs.mean,
+            Targets::Dqn { target, .. } | Targets::Ddqn { target, .. } => target,
+        };
+        assert!(targets.iter().all(|target| (0.0..=0.2).contains(target)), "{targets:?}");
+        assert!(targets.contains(&0.2), "{targets:?}");
+    }
+}
