@@ -184,7 +184,8 @@ pub struct Learning {
     pub every: u64,
     /// Adam.
     pub adam: AdamSettings,
-    /// The learning rate falls linearly to this share of itself at the end of the run; 1 keeps it.
+    /// The learning rate falls to this share of itself at the end of the run, as a parabola that ends level: a policy that
+    /// is good already should not drift in the last steps. 1 keeps the rate.
     pub final_rate: f32,
     /// Gradient clipping.
     pub clip: Clip,
@@ -333,7 +334,8 @@ impl Config {
 
     /// The learning rate at this step.
     pub(crate) fn rate(&self, step: u64) -> f32 {
-        self.learning.adam.rate * (1.0 + (self.learning.final_rate - 1.0) * self.progress(step))
+        let (last, left) = (self.learning.final_rate, 1.0 - self.progress(step));
+        self.learning.adam.rate * (last + (1.0 - last) * left * left)
     }
 
     fn progress(&self, step: u64) -> f32 {

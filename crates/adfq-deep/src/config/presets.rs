@@ -7,6 +7,9 @@ use adfq_nn::Padding;
 /// The presets there are.
 pub const NAMES: [&str; 2] = ["default", "paper"];
 
+/// Prioritised replay as in the paper.
+const PRIORITY: Priority = Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
+
 /// What kind of task an environment is, as far as settings depend on it.
 enum Task {
     CartPole,
@@ -73,11 +76,7 @@ fn paper(env: &str, task: &Task) -> Config {
             var_w: 0.0,
         },
         exploration: Exploration { from: 1.0, to: 0.01, fraction: 0.1 },
-        replay: ReplayConfig {
-            capacity: 50_000,
-            n_step: 1,
-            priority: Some(Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 }),
-        },
+        replay: ReplayConfig { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
         learning: Learning {
             discount: 0.99,
             batch: 32,
@@ -121,14 +120,22 @@ fn paper(env: &str, task: &Task) -> Config {
 fn default(env: &str, task: &Task) -> Config {
     let paper = paper(env, task);
     match task {
-        Task::CartPole => Config {
-            steps: 50_000,
-            network: NetworkConfig { layers: dense(&[64, 64]), ..paper.network },
-            ..paper
-        },
-        Task::Control => Config {
-            steps: 200_000,
-            network: NetworkConfig { layers: dense(&[64, 64]), ..paper.network },
+        Task::CartPole | Task::Control => Config {
+            steps: if matches!(task, Task::CartPole) { 100_000 } else { 200_000 },
+            network: NetworkConfig { layers: dense(&[128, 128]), ..paper.network },
+            adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
+            exploration: Exploration { to: 0.05, ..paper.exploration },
+            replay: ReplayConfig { capacity: 100_000, priority: Some(PRIORITY), ..paper.replay },
+            learning: Learning {
+                batch: 64,
+                final_rate: 0.0,
+                clip: Clip::None,
+                // Squared errors over the whole range of CartPole's values.
+                huber: 100.0,
+                target: TargetUpdate::Soft(0.01),
+                bound_targets: true,
+                ..paper.learning
+            },
             ..paper
         },
         Task::Grid => Config {
@@ -138,7 +145,6 @@ fn default(env: &str, task: &Task) -> Config {
             replay: ReplayConfig { capacity: 200_000, ..paper.replay },
             learning: Learning {
                 warmup: 5_000,
-                every: 2,
                 adam: AdamSettings { rate: 1e-3, ..paper.learning.adam },
                 final_rate: 0.1,
                 target: TargetUpdate::Soft(0.01),
