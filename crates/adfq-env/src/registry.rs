@@ -116,24 +116,8 @@ fn deep_sea(name: &str) -> Option<DeepSea> {
 
 fn unknown(name: &str) -> Error {
     let (known, wanted) = (names(), name.to_lowercase());
-    let closest =
-        known.iter().min_by_key(|candidate| distance(&wanted, candidate)).cloned().unwrap_or_default();
+    let closest = mdp::closest(&wanted, &known);
     Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
-}
-
-/// How many letters have to be inserted, removed or replaced to turn one word into the other (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, c) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, d) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(c != *d);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use adfq_nn::{AdamSettings, Clip, Head, Init, Layer, Output, Spec, Weights};
 use serde::{Deserialize, Serialize};
 
 /// What learns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentKind {
     /// Deep ADFQ: a belief on every Q(s,a).
@@ -37,7 +37,7 @@ impl AgentKind {
 }
 
 /// How it explores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyKind {
     /// Thompson sampling: one normal number for each action. It needs beliefs, and so ADFQ.

@@ -12,7 +12,6 @@ const PRIORITY: Priority = Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
 
 /// What kind of task an environment is, as far as settings depend on it.
 enum Task {
-    CartPole,
     Control,
     Grid,
 }
@@ -21,11 +20,7 @@ impl Task {
     /// By name: a preset must be known before the environment is made.
     fn of(env: &str) -> Self {
         let env = env.to_lowercase();
-        match env.as_str() {
-            _ if env.starts_with("cartpole") => Self::CartPole,
-            _ if env.contains("minatar") || env.starts_with("deepsea") => Self::Grid,
-            _ => Self::Control,
-        }
+        if env.contains("minatar") || env.starts_with("deepsea") { Self::Grid } else { Self::Control }
     }
 }
 
@@ -95,7 +90,7 @@ fn paper(env: &str, task: &Task) -> Config {
     };
     match task {
         Task::Grid => atari,
-        Task::CartPole | Task::Control => Config {
+        Task::Control => Config {
             steps: 200_000,
             network: NetworkConfig { layers: dense(&[64]), ..atari.network },
             adfq: AdfqConfig { sd: 30.0, ..atari.adfq },
@@ -120,8 +115,8 @@ fn paper(env: &str, task: &Task) -> Config {
 fn default(env: &str, task: &Task) -> Config {
     let paper = paper(env, task);
     match task {
-        Task::CartPole | Task::Control => Config {
-            steps: if matches!(task, Task::CartPole) { 100_000 } else { 200_000 },
+        Task::Control => Config {
+            steps: 200_000,
             network: NetworkConfig { layers: dense(&[128, 128]), ..paper.network },
             adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
             exploration: Exploration { to: 0.05, ..paper.exploration },

@@ -1,24 +1,25 @@
 //! Names under which runs are pooled over seeds, such that unlike things are never pooled.
 
-use super::run::{Agent, Policy, Run};
+use super::run::Run;
 use crate::{Error, Result};
+use adfq_deep::config::{AgentKind, PolicyKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What ranks and names a run: agent, policy, and what sets it apart from others of the same agent and policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    agent: Agent,
-    policy: Policy,
+    agent: AgentKind,
+    policy: PolicyKind,
     note: String,
 }
 
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match (self.agent, self.policy) {
-            (Agent::Adfq, Policy::Thompson) => "ADFQ-TS",
-            (Agent::Adfq, Policy::Epsilon) => "ADFQ-ε",
-            (Agent::Dqn, _) => "DQN",
-            (Agent::Ddqn, _) => "Double DQN",
+            (AgentKind::Adfq, PolicyKind::Thompson) => "ADFQ-TS",
+            (AgentKind::Adfq, PolicyKind::Epsilon) => "ADFQ-ε",
+            (AgentKind::Dqn, _) => "DQN",
+            (AgentKind::Ddqn, _) => "Double DQN",
         })?;
         if self.note.is_empty() { Ok(()) } else { write!(f, " ({})", self.note) }
     }
@@ -45,7 +46,7 @@ pub fn group(runs: Vec<Run>) -> Result<Groups> {
     Ok(groups)
 }
 
-type Kind = (Agent, Policy);
+type Kind = (AgentKind, PolicyKind);
 
 /// The settings in which runs of one agent and policy differ within some environment. Between environments they may
 /// differ as they like: an agent has its settings for each.

@@ -20,7 +20,7 @@ pub use environment::{Entry, Environment, Scored};
 pub use find::find;
 pub use pairs::Improvement;
 pub use picture::curves;
-pub use run::{Agent, Evaluation, Head, Policy, Run};
+pub use run::{Evaluation, Head, Run};
 pub use score::Score;
 pub use write::write;
 

@@ -2,6 +2,7 @@
 
 use crate::stats::mean;
 use crate::{Error, Result};
+use adfq_deep::config::{AgentKind, PolicyKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,37 +15,16 @@ pub(super) const CONFIG: &str = "config.toml";
 pub(super) const EVALUATIONS: &str = "evaluations.csv";
 const HEADER: &str = "step,episode,return,length";
 
-/// What learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Agent {
-    /// Deep ADFQ.
-    Adfq,
-    /// DQN.
-    Dqn,
-    /// Double DQN.
-    Ddqn,
-}
-
-/// How it explored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Policy {
-    /// Thompson sampling.
-    Thompson,
-    /// ε-greedy.
-    Epsilon,
-}
-
-/// What `config.toml` says, as far as a comparison has to understand it.
+/// What `config.toml` says, as far as a comparison has to understand it: runs of an older version, with fewer settings,
+/// can be compared too.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Head {
     /// The environment.
     pub env: String,
     /// What learned.
-    pub agent: Agent,
+    pub agent: AgentKind,
     /// How it explored.
-    pub policy: Policy,
+    pub policy: PolicyKind,
     /// The seed of the run.
     pub seed: u64,
     /// Environment steps it was to take.

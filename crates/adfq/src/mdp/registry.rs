@@ -56,8 +56,19 @@ pub fn named(name: &str) -> Result<Mdp> {
         }
     }
     let known = names();
-    let closest = known.iter().min_by_key(|candidate| distance(name, candidate)).cloned().unwrap_or_default();
+    let closest = closest(name, &known);
     Err(MdpError::Name { name: name.into(), closest, known: known.join(", ") }.into())
+}
+
+/// The known name that is most like the one that was typed; empty if none is known.
+///
+/// ```
+/// use adfq::mdp::closest;
+///
+/// assert_eq!(closest("lop", &["loop".into(), "maze".into()]), "loop");
+/// ```
+pub fn closest(typed: &str, known: &[String]) -> String {
+    known.iter().min_by_key(|candidate| distance(typed, candidate)).cloned().unwrap_or_default()
 }
 
 /// How many letters have to be inserted, removed or replaced to turn one word into the other (Levenshtein).
