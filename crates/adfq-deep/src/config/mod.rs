@@ -237,7 +237,7 @@ pub struct Logging {
 impl Config {
     /// Reads TOML and checks it; the error names the field.
     pub fn from_toml(text: &str) -> Result<Self> {
-        let config: Self = toml::from_str(text).map_err(|error| Error::Toml(error.to_string()))?;
+        let config: Self = toml::from_str(text).map_err(|error| Error::Toml(one_line(text, &error)))?;
         config.check()?;
         Ok(config)
     }
@@ -375,6 +375,18 @@ impl Config {
         }
         inner.insert(last.to_owned(), value);
         let text = toml::to_string(&table).map_err(|error| wrong(&error.to_string()))?;
-        Self::from_toml(&text).map_err(|error| wrong(&error.to_string()))
+        let config: Self =
+            toml::from_str(&text).map_err(|error| wrong(&error.message().replace('\n', ", ")))?;
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// What is wrong and in which line, without the parser's picture of the place.
+fn one_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().replace('\n', ", ");
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {message}", before.lines().count().max(1)),
+        None => message,
     }
 }

@@ -15,6 +15,7 @@ fn learner(agent: AgentKind) -> Learner {
     let mut config = Config::for_env("cartpole").unwrap();
     (config.agent, config.policy) = (agent, PolicyKind::Epsilon);
     (config.learning.batch, config.adfq.sd, config.adfq.mean) = (BATCH, 2.0, 0.5);
+    (config.learning.bound_targets, config.learning.target) = (false, TargetUpdate::Hard(1_000));
     Learner::new(&config, &space()).unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! A game as an environment: settings, generator, saved states, pictures.
 
 use super::{Action, Game, Over, Play, SIDE, picture};
+use crate::episode::check_frame;
 use crate::{Element, Env, Error, Picture, Result, Space, Step};
 use adfq::random::{ChaCha8Rng, stream};
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,8 @@ pub struct MinAtar<G: Game> {
 #[serde(bound = "")]
 struct State<G: Game> {
     play: Play<G>,
+    /// Whether an episode has begun and is not over.
+    running: bool,
     rng: ChaCha8Rng,
 }
 
@@ -74,8 +77,9 @@ impl<G: Game> MinAtar<G> {
             stack: 1,
             actions: actions.len(),
         };
-        let mut state = State { play: Play::new(settings.sticky, settings.ramping), rng: Self::generator(0) };
-        // A step before the first reset finds a game that has begun; that reset draws the same numbers again.
+        let play = Play::new(settings.sticky, settings.ramping);
+        let mut state = State { play, running: false, rng: Self::generator(0) };
+        // Something to render before the first episode, which draws the same numbers again.
         state.play.reset(&mut state.rng.clone());
         Ok(Self { settings, actions, space, state })
     }
@@ -91,12 +95,14 @@ impl<G: Game> Env for MinAtar<G> {
     }
 
     fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
+        check_frame(frame, self.space.frame_bytes())?;
         if let Some(seed) = seed {
             // Anew altogether: no action of an episode before sticks to this one.
             self.state.rng = Self::generator(seed);
             self.state.play = Play::new(self.settings.sticky, self.settings.ramping);
         }
-        let State { play, rng } = &mut self.state;
+        let State { play, running, rng } = &mut self.state;
+        *running = true;
         play.reset(rng);
         play.draw(frame);
         Ok(())
@@ -106,8 +112,13 @@ impl<G: Game> Env for MinAtar<G> {
         let Some(&chosen) = self.actions.get(action) else {
             return Err(Error::Action { action, actions: self.actions.len() });
         };
-        let State { play, rng } = &mut self.state;
+        check_frame(frame, self.space.frame_bytes())?;
+        let State { play, running, rng } = &mut self.state;
+        if !*running {
+            return Err(Error::NoEpisode);
+        }
         let (reward, over) = play.act(chosen, rng);
+        *running = over == Over::No;
         play.draw(frame);
         Ok(Step { reward, terminated: over == Over::Ended, truncated: over == Over::TimeUp })
     }
