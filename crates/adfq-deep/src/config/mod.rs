@@ -184,9 +184,10 @@ pub struct Learning {
     pub every: u64,
     /// Adam.
     pub adam: AdamSettings,
-    /// The learning rate falls to this share of itself at the end of the run, as a parabola that ends level: a policy that
-    /// is good already should not drift in the last steps. 1 keeps the rate.
+    /// The learning rate falls to this share of itself at the end of the run; 1 keeps it.
     pub final_rate: f32,
+    /// On which way it falls.
+    pub decay: Decay,
     /// Gradient clipping.
     pub clip: Clip,
     /// Where the Huber loss turns from a parabola into a line.
@@ -198,6 +199,16 @@ pub struct Learning {
     pub bound_targets: bool,
     /// Whether learning sees only the sign of a reward, as on Atari. Reported returns are never clipped.
     pub clip_rewards: bool,
+}
+
+/// On which way the learning rate falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decay {
+    /// A straight line.
+    Linear,
+    /// A parabola that ends level: quick at first, hardly any change in the last steps.
+    Parabola,
 }
 
 /// How the target network follows the online one.
@@ -334,8 +345,13 @@ impl Config {
 
     /// The learning rate at this step.
     pub(crate) fn rate(&self, step: u64) -> f32 {
-        let (last, left) = (self.learning.final_rate, 1.0 - self.progress(step));
-        self.learning.adam.rate * (last + (1.0 - last) * left * left)
+        let Learning { adam, final_rate, decay, .. } = &self.learning;
+        let (last, done) = (*final_rate, self.progress(step));
+        adam.rate
+            * match decay {
+                Decay::Linear => 1.0 + (last - 1.0) * done,
+                Decay::Parabola => last + (1.0 - last) * (1.0 - done) * (1.0 - done),
+            }
     }
 
     fn progress(&self, step: u64) -> f32 {

@@ -79,6 +79,7 @@ fn paper(env: &str, task: &Task) -> Config {
             every: 4,
             adam: AdamSettings { rate: 2.5e-4, ..AdamSettings::default() },
             final_rate: 1.0,
+            decay: Decay::Linear,
             clip: Clip::PerTensor(10.0),
             huber: 1.0,
             target: TargetUpdate::Hard(1_000),
@@ -116,7 +117,7 @@ fn default(env: &str, task: &Task) -> Config {
     let paper = paper(env, task);
     match task {
         Task::Control => Config {
-            steps: 200_000,
+            steps: 100_000,
             network: NetworkConfig { layers: dense(&[128, 128]), ..paper.network },
             adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
             exploration: Exploration { to: 0.05, ..paper.exploration },
@@ -142,6 +143,7 @@ fn default(env: &str, task: &Task) -> Config {
                 warmup: 5_000,
                 adam: AdamSettings { rate: 1e-3, ..paper.learning.adam },
                 final_rate: 0.1,
+                decay: Decay::Parabola,
                 target: TargetUpdate::Soft(0.01),
                 bound_targets: true,
                 clip_rewards: false,
