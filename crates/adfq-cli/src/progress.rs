@@ -109,7 +109,7 @@ fn say(bars: &MultiProgress, text: &str) {
 }
 
 /// How many threads a run's network gets: those asked for, or its share of the cores.
-fn pool(threads: Option<usize>, jobs: usize) -> Result<ThreadPool> {
+pub fn pool(threads: Option<usize>, jobs: usize) -> Result<ThreadPool> {
     Ok(ThreadPoolBuilder::new().num_threads(threads.unwrap_or(cores() / jobs).max(1)).build()?)
 }
 

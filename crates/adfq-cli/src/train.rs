@@ -1,6 +1,6 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
-use crate::progress::{clock, stop_on_ctrl_c, train, train_all};
+use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
 use adfq_deep::Config;
 use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::run::Run;
@@ -176,10 +176,15 @@ fn free_folder(config: &Config) -> PathBuf {
 pub fn run(args: &Args) -> Result<()> {
     let stop = stop_on_ctrl_c()?;
     let alone = |run, trainer| {
+        let bars = MultiProgress::new();
+        // Handing work to another thread takes longer than the work of a small network: one thread does it all itself.
+        if args.threads == Some(1) {
+            return pool(args.threads, 1)?.install(|| train(run, trainer, &bars, &stop)).map(drop);
+        }
         if let Some(threads) = args.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         }
-        train(run, trainer, &MultiProgress::new(), &stop).map(drop)
+        train(run, trainer, &bars, &stop).map(drop)
     };
     if let Some(folder) = &args.resume {
         let (run, trainer, warnings) = Run::resume(folder, clock())?;
