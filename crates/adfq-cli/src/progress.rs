@@ -81,11 +81,8 @@ pub fn train(
     let Watch { run, .. } = watch;
     let folder = run.folder().display().to_string();
     if !outcome? {
-        bars.println(format!(
-            "stopped at step {} of {}; go on with: adfq train --resume {folder}",
-            HumanCount(trainer.step()),
-            HumanCount(config.steps)
-        ))?;
+        let (step, steps) = (HumanCount(trainer.step()), HumanCount(config.steps));
+        say(bars, &format!("stopped at step {step} of {steps}; go on with: adfq train --resume {folder}"));
         return Ok(None);
     }
     let summary = run.finish(&trainer)?;

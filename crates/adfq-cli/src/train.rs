@@ -15,15 +15,16 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   adfq train cartpole
-  adfq train cartpole --agent ddqn --seeds 0..9        # ten seeds, as many at once as there are cores
+  adfq train cartpole --agent ddqn --seeds 0..9    # ten seeds, one on each core
   adfq train minatar/breakout --policy epsilon --steps 1000000
-  adfq train acrobot --set learning.batch=64 --set adfq.rule=exact
+  adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
   adfq train cartpole --preset paper --out runs/paper
   adfq train --resume runs/cartpole-adfq-thompson-0
 
-A run folder holds config.toml, metrics.csv, evaluations.csv, TensorBoard events, checkpoints and result.json.
-Ctrl-C saves and stops; so does nothing else: after a kill or a power cut --resume goes on from the last checkpoint,
-and ends with the same parameters as a run that was never stopped.")]
+A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
+checkpoints and TensorBoard events. Ctrl-C saves and stops. After a kill or a
+power cut --resume goes on from the last checkpoint; either way the run ends with
+the same bits as one that was never stopped.")]
 pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all)
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]

@@ -61,6 +61,11 @@ fn record(folder: &Path) -> [String; 3] {
         .map(|name| fs::read_to_string(folder.join(name)).unwrap())
 }
 
+/// What a run reached, whatever its configuration.
+fn result(folder: &Path) -> String {
+    fs::read_to_string(folder.join("result.json")).unwrap()
+}
+
 /// Kills the run as soon as `metrics.csv` has this many lines: wherever it then is, between checkpoints or within one.
 /// Says whether it was still running.
 fn kill_after(lines: usize, folder: &Path, mut run: Child) -> bool {
@@ -179,8 +184,34 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     }
     let mut eval = adfq(&["eval"]);
     eval.arg(&run);
-    let said = complaint(eval);
-    assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 1"), "{said}");
+    let before = fs::read(run.join("metrics.csv")).unwrap();
+    for command in [eval, resume(&run)] {
+        let said = complaint(command);
+        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 1"), "{said}");
+    }
+    // Starting over would have thrown away what was there.
+    assert_eq!(fs::read(run.join("metrics.csv")).unwrap(), before);
+}
+
+/// Ctrl-C between two checkpoints: what was reached is saved, and the program says how to go on.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_saves_and_ends_like_one_never_stopped() {
+    let folder = tempdir().unwrap();
+    let (whole, stopped) = (folder.path().join("whole"), folder.path().join("stopped"));
+    let never = ["--set", "logging.checkpoint=1000000"];
+    succeed(train(&whole, "cartpole", &never));
+    let child = train(&stopped, "cartpole", &never).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(stopped.join("metrics.csv")).map_or(0, |text| text.lines().count()) < 8 {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("go on with: adfq train --resume"), "{said}");
+    let resumed = String::from_utf8(succeed(resume(&stopped)).stderr).unwrap();
+    assert!(!resumed.contains("at step 0 of"), "{resumed}");
+    assert_eq!(result(&stopped), result(&whole));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
 use crate::config::Config;
+use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::policy::Explorer;
@@ -61,6 +62,7 @@ struct State {
     explorer: Explorer,
     sampler: ChaCha8Rng,
     stats: Stats,
+    evaluated: Option<Evaluation>,
     envs: Vec<u8>,
     observations: Vec<Observation>,
     replay: ReplayState,
@@ -85,6 +87,7 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
         explorer: trainer.explorer.clone(),
         sampler: trainer.sampler.clone(),
         stats: trainer.stats.clone(),
+        evaluated: trainer.evaluated.clone(),
         envs: trainer.envs.save()?,
         observations: trainer.observations.clone(),
         replay: trainer.replay.state(),
@@ -135,6 +138,7 @@ pub fn read(path: &Path, available: Option<u64>) -> Result<Restored> {
     trainer.explorer = state.explorer;
     trainer.sampler = state.sampler;
     trainer.stats = state.stats;
+    trainer.evaluated = state.evaluated;
     trainer.observations = state.observations;
     Ok(Restored { trainer, segments: state.segments, logs: state.logs })
 }

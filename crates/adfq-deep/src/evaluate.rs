@@ -10,6 +10,7 @@ use adfq::random::stream;
 use adfq_env::Env;
 use adfq_nn::Workspace;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 /// What is shown of each step of an evaluation.
 pub struct Seen<'a> {
@@ -94,7 +95,7 @@ impl Evaluator {
 }
 
 /// Returns of greedy episodes at one step of training.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The environment step.
     pub step: u64,

@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Explorer {
     kind: PolicyKind,
     epsilon: Epsilon,
-    min_var: f32,
-    max_var: f32,
+    limits: Limits,
     rng: ChaCha8Rng,
 }
 
@@ -24,8 +23,7 @@ impl Explorer {
         Self {
             kind: config.policy,
             epsilon: config.epsilon(),
-            min_var: config.adfq.min_var,
-            max_var: config.adfq.max_var,
+            limits: config.limits(),
             rng: stream(config.seed, "policy"),
         }
     }
@@ -45,11 +43,10 @@ impl Explorer {
 
     /// Acts best in one world drawn from the beliefs, each Q(s,a) by itself (paper §6).
     fn thompson(&mut self, row: &[f32], actions: usize) -> usize {
-        let limits = Limits { min_var: self.min_var, max_var: self.max_var };
         let (mut chosen, mut largest) = (0, f32::NEG_INFINITY);
         for action in 0..actions {
             let z: f32 = self.rng.sample(StandardNormal);
-            let drawn = row[action] + limits.var(row[actions + action]).sqrt() * z;
+            let drawn = row[action] + self.limits.var(row[actions + action]).sqrt() * z;
             if drawn > largest {
                 (chosen, largest) = (action, drawn);
             }

@@ -13,7 +13,7 @@ use crate::checkpoint::{self, LogLengths, Restored, SegmentEntry};
 use crate::config::Config;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::stats::{Episode, Metrics};
+use crate::stats::Metrics;
 use crate::summary::Summary;
 use crate::trainer::{Observer, Trainer};
 use crate::{Error, Result};
@@ -22,9 +22,13 @@ use adfq_files::{Appender, Lock, create_folder, memory, write_atomic};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CONFIG: &str = "config.toml";
+/// The file that says what is run.
+pub const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.csv";
-const EVALUATIONS: &str = "evaluations.csv";
+/// The file with a row for each evaluation episode.
+pub const EVALUATIONS: &str = "evaluations.csv";
+/// Its first line.
+pub const EVALUATIONS_HEADER: &str = "step,episode,return,length";
 const EVENTS: &str = "events.out.tfevents.0.adfq";
 const RESULT: &str = "result.json";
 const CHECKPOINTS: &str = "checkpoints";
@@ -65,34 +69,37 @@ impl Run {
         Ok((run, trainer))
     }
 
-    /// Takes up a run where its last good checkpoint left it, or from the start if there is none. Checkpoints that
-    /// could not be used are named in the list of warnings.
+    /// Takes up a run where its last good checkpoint left it, or from the start if there is none yet. Checkpoints that
+    /// could not be used are named in the list of warnings; if there are only such, that is an error and nothing changes.
     pub fn resume(folder: &Path, clock: Clock) -> Result<(Self, Trainer, Vec<String>)> {
         let config = read_config(folder)?;
         let lock = Lock::acquire(folder)?;
         create_folder(&folder.join(CHECKPOINTS))?;
-        let mut warnings = vec![];
-        let mut paths = checkpoints(folder)?;
-        while let Some(path) = paths.pop() {
+        let mut unusable: Vec<Error> = vec![];
+        for path in checkpoints(folder)?.into_iter().rev() {
             match checkpoint::read(&path, memory::available()) {
                 Ok(Restored { trainer, segments, logs }) => {
                     check_same(&path, &config, trainer.config())?;
                     let kept = vec![(path, segments.clone())];
                     let run = Self::open(folder, lock, logs, segments, kept, config.envs, clock)?;
-                    return Ok((run, trainer, warnings));
+                    let warn = |error: Error| format!("{error}; an earlier checkpoint is used");
+                    return Ok((run, trainer, unusable.into_iter().map(warn).collect()));
                 }
                 // A memory that is too small, say, is no fault of the file.
                 Err(
                     error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_) | Error::Env(_)),
                 ) => {
-                    warnings.push(format!("{error}; an earlier checkpoint is used"));
+                    unusable.push(error);
                 }
                 Err(error) => return Err(error),
             }
         }
+        if let Some(error) = unusable.into_iter().next() {
+            return Err(error);
+        }
         let trainer = Trainer::new(&config, memory::available())?;
         let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
-        Ok((run, trainer, warnings))
+        Ok((run, trainer, vec![]))
     }
 
     fn open(
@@ -124,7 +131,7 @@ impl Run {
             run.metrics.write((Metrics::COLUMNS.join(",") + "\n").as_bytes())?;
         }
         if run.evaluations.len() == 0 {
-            run.evaluations.write(b"step,episode,return,length\n")?;
+            run.evaluations.write((EVALUATIONS_HEADER.to_owned() + "\n").as_bytes())?;
         }
         Ok(run)
     }
@@ -134,11 +141,14 @@ impl Run {
         &self.folder
     }
 
-    /// Says what the run reached, in `result.json` too. The numbers are read back from the logs, so that a run that
-    /// was stopped after its last step says the same.
+    /// Says what the run reached, in `result.json` too.
     pub fn finish(&self, trainer: &Trainer) -> Result<Summary> {
-        let summary = Summary::new(trainer, &read_last_evaluation(&self.folder)?);
-        let mut json = serde_json::to_vec_pretty(&summary).map_err(|error| Error::Toml(error.to_string()))?;
+        let not_finished = |reason: String| Error::NotARun { path: self.folder.clone(), reason };
+        let evaluation =
+            trainer.evaluated.as_ref().ok_or_else(|| not_finished("it was never evaluated".into()))?;
+        let summary = Summary::new(trainer, evaluation);
+        let mut json =
+            serde_json::to_vec_pretty(&summary).map_err(|error| not_finished(error.to_string()))?;
         json.push(b'\n');
         write_atomic(self.folder.join(RESULT), &json)?;
         Ok(summary)
@@ -270,18 +280,4 @@ fn check_same(path: &Path, file: &Config, checkpoint: &Config) -> Result<()> {
     }
     let reason = format!("{CONFIG} was changed after the run began; undo the change, or start a new run");
     Err(Error::Checkpoint { path: path.to_owned(), reason })
-}
-
-/// The episodes of the last evaluation in `evaluations.csv`.
-fn read_last_evaluation(folder: &Path) -> Result<Evaluation> {
-    let path = folder.join(EVALUATIONS);
-    let text = fs::read_to_string(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
-    let row = |line: &str| -> Option<(u64, Episode)> {
-        let fields: Vec<&str> = line.split(',').collect();
-        let &[step, _, total, length] = &fields[..] else { return None };
-        Some((step.parse().ok()?, Episode { total: total.parse().ok()?, length: length.parse().ok()? }))
-    };
-    let rows: Vec<_> = text.lines().skip(1).filter_map(row).collect();
-    let step = rows.last().map_or(0, |&(step, _)| step);
-    Ok(Evaluation { step, episodes: rows.into_iter().filter(|row| row.0 == step).map(|row| row.1).collect() })
 }

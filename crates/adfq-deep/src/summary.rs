@@ -2,6 +2,7 @@
 
 use crate::config::{AgentKind, PolicyKind};
 use crate::evaluate::Evaluation;
+use crate::replay::Digest;
 use crate::trainer::Trainer;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,10 @@ pub struct Summary {
 impl Summary {
     pub(crate) fn new(trainer: &Trainer, evaluation: &Evaluation) -> Self {
         let (config, learner) = (trainer.config(), trainer.learner());
-        let parts = [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v];
+        let mut digest = Digest::default();
+        for part in [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v] {
+            digest.bytes(bytemuck::cast_slice(part));
+        }
         Self {
             env: config.env.clone(),
             agent: config.agent,
@@ -46,7 +50,7 @@ impl Summary {
             mean_return: evaluation.mean(),
             standard_error: evaluation.standard_error(),
             episodes: evaluation.episodes.len(),
-            parameters: format!("{:016x}", digest(parts.into_iter().flatten())),
+            parameters: format!("{:016x}", digest.end()),
             replay: format!("{:016x}", trainer.replay().digest()),
         }
     }
@@ -63,11 +67,4 @@ impl std::fmt::Display for Summary {
             policy.name()
         )
     }
-}
-
-/// FNV-1a over the bits.
-fn digest<'a>(numbers: impl Iterator<Item = &'a f32>) -> u64 {
-    numbers
-        .flat_map(|number| number.to_bits().to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

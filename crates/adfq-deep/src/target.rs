@@ -8,7 +8,7 @@ use adfq::update::{NoiseKind, Update};
 use serde::{Deserialize, Serialize};
 
 /// The limits of what the network may believe.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Least variance.
     pub min_var: f32,
@@ -147,7 +147,7 @@ impl AdfqTarget {
             noise: adfq.noise,
             var_w: adfq.var_w,
             terminal_var: adfq.terminal_var,
-            limits: Limits { min_var: adfq.min_var, max_var: adfq.max_var },
+            limits: config.limits(),
             mu_sa: vec![],
             var_sa: vec![],
             mu_next: vec![],

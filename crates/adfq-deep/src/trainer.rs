@@ -36,6 +36,8 @@ pub struct Trainer {
     pub(crate) replay: Replay,
     pub(crate) sampler: ChaCha8Rng,
     pub(crate) stats: Stats,
+    /// The last evaluation of [`Trainer::run`].
+    pub(crate) evaluated: Option<Evaluation>,
     evaluator: Evaluator,
     sample: Sample,
     inputs: Vec<f32>,
@@ -66,6 +68,7 @@ impl Trainer {
             replay: Replay::new(&settings, &space)?,
             sampler: stream(config.seed, "replay"),
             stats: Stats::new(config.envs),
+            evaluated: None,
             evaluator: Evaluator::new(config, &learner)?,
             sample: Sample::default(),
             inputs: vec![0.0; config.envs * space.observation_len()],
@@ -121,7 +124,9 @@ impl Trainer {
             }
             if due(evaluation.every) {
                 let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
-                observer.evaluated(&self.evaluate(episodes)?)?;
+                let evaluation = self.evaluate(episodes)?;
+                observer.evaluated(&evaluation)?;
+                self.evaluated = Some(evaluation);
             }
             if due(logging.checkpoint) {
                 observer.checkpoint(self)?;

@@ -2,6 +2,7 @@
 
 pub mod presets;
 
+use crate::target::Limits;
 use crate::{Error, Result};
 use adfq::policy::Epsilon;
 use adfq::update::{NoiseKind, RuleKind, Update};
@@ -314,6 +315,11 @@ impl Config {
     /// The update that makes ADFQ's target.
     pub(crate) fn update(&self) -> Result<Update> {
         Ok(Update::new(self.adfq.rule.into()).with_floor(self.adfq.min_var.into())?)
+    }
+
+    /// What ADFQ's network may believe.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { min_var: self.adfq.min_var, max_var: self.adfq.max_var }
     }
 
     /// The network for observations of this shape and this many actions.

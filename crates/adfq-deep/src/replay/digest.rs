@@ -7,19 +7,27 @@ use super::state::encode;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A running digest. Each word is joined in by a bijection, so that one changed word changes the end.
-struct Digest(u64);
+#[derive(Default)]
+pub(crate) struct Digest(u64);
 
 impl Digest {
-    fn word(&mut self, word: u64) {
+    /// Joins in a word.
+    pub fn word(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(GOLDEN);
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
+    /// Joins in bytes, filled up to whole words.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         words.iter().for_each(|&word| self.word(u64::from_le_bytes(word)));
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         self.word(u64::from_le_bytes(last));
+    }
+
+    /// The digest of all that was joined in.
+    pub fn end(&self) -> u64 {
+        self.0 ^ self.0 >> 32
     }
 }
 
@@ -27,7 +35,7 @@ impl Replay {
     /// A digest of all lanes, the oldest slot first, with their priorities. Equal memories have equal digests, whatever
     /// way they came about; it is no protection against intent.
     pub fn digest(&self) -> u64 {
-        let mut digest = Digest(0);
+        let mut digest = Digest::default();
         for (number, lane) in self.lanes.iter().enumerate() {
             digest.word(lane.kept().end);
             for counter in lane.kept() {
@@ -40,6 +48,6 @@ impl Replay {
             }
         }
         digest.word(self.state().largest.to_bits());
-        digest.0 ^ digest.0 >> 32
+        digest.end()
     }
 }

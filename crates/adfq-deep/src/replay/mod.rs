@@ -52,6 +52,7 @@ pub use settings::{PrioritySettings, ReplaySettings};
 pub use state::{ReplayState, Segment};
 
 use adfq_env::Space;
+pub(crate) use digest::Digest;
 pub(crate) use frames::Decoder;
 use lane::{Lane, Layout, Slot, TERMINATED, TRUNCATED};
 use priority::Priorities;

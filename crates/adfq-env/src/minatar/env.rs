@@ -2,7 +2,7 @@
 
 use super::{Action, Game, Over, Play, SIDE, picture};
 use crate::episode::check_frame;
-use crate::{Element, Env, Error, Picture, Result, Space, Step};
+use crate::{Element, Env, Error, Picture, Result, Space, Step, saved};
 use adfq::random::{ChaCha8Rng, stream};
 use serde::{Deserialize, Serialize};
 
@@ -124,26 +124,14 @@ impl<G: Game> Env for MinAtar<G> {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(G::NAME, self.settings, &self.state))
-            .map_err(|error| foreign::<G>(error.to_string()))
+        saved::save(G::NAME, &(self.settings, &self.state))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let unreadable = |error: postcard::Error| foreign::<G>(error.to_string());
-        let ((name, settings), rest) =
-            postcard::take_from_bytes::<(String, Settings)>(state).map_err(unreadable)?;
-        if name != G::NAME {
-            return Err(foreign::<G>(format!("it is one of {name}")));
-        }
+        let (settings, state): (Settings, State<G>) = saved::restore(G::NAME, state)?;
         if settings != self.settings {
-            return Err(foreign::<G>(format!(
-                "it was played with {settings:?}, this one with {:?}",
-                self.settings
-            )));
-        }
-        let (state, rest) = postcard::take_from_bytes(rest).map_err(unreadable)?;
-        if !rest.is_empty() {
-            return Err(foreign::<G>(format!("{} bytes are left over", rest.len())));
+            let reason = format!("it was played with {settings:?}, this one with {:?}", self.settings);
+            return Err(saved::refuse(G::NAME, reason));
         }
         self.state = state;
         Ok(())
@@ -158,9 +146,4 @@ impl<G: Game> Env for MinAtar<G> {
     fn action_names(&self) -> Vec<String> {
         self.actions.iter().map(|action| action.name().to_owned()).collect()
     }
-}
-
-/// The error of a state that is not one of `G`.
-fn foreign<G: Game>(reason: String) -> Error {
-    Error::State { env: G::NAME.to_owned(), reason }
 }

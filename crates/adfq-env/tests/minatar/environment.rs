@@ -135,7 +135,7 @@ fn refusals() {
 
     let foreign = make::<Asterix>(0, Settings::default()).save().unwrap();
     let message = breakout.restore(&foreign).unwrap_err().to_string();
-    assert!(message.contains("one of breakout: it is one of asterix"), "{message}");
+    assert!(message.contains("one of breakout: it is one of \"asterix\""), "{message}");
 
     let slippery = make::<Breakout>(0, six_actions(0.5, true)).save().unwrap();
     let message = breakout.restore(&slippery).unwrap_err().to_string();

@@ -3,17 +3,12 @@
 use crate::stats::mean;
 use crate::{Error, Result};
 use adfq_deep::config::{AgentKind, PolicyKind};
+use adfq_deep::run::{CONFIG, EVALUATIONS, EVALUATIONS_HEADER as HEADER};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
-
-/// The file that says what was run.
-pub(super) const CONFIG: &str = "config.toml";
-/// The file with a row for each evaluation episode.
-pub(super) const EVALUATIONS: &str = "evaluations.csv";
-const HEADER: &str = "step,episode,return,length";
 
 /// What `config.toml` says, as far as a comparison has to understand it: runs of an older version, with fewer settings,
 /// can be compared too.
