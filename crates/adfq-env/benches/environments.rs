@@ -2,7 +2,7 @@
 //! auto-reset. `cargo bench -p adfq-env`; "thrpt" counts steps.
 
 use adfq::random::stream;
-use adfq_env::{VecEnv, make, names};
+use adfq_env::{Envs, VecEnv, make, names};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;
 use std::time::Duration;

@@ -59,6 +59,14 @@ pub enum Error {
         /// All known names.
         known: String,
     },
+    /// An argument for an environment that takes none.
+    #[error("{env} takes no arguments, but {arg:?} was given: leave it out of env_args")]
+    Argument {
+        /// The environment.
+        env: String,
+        /// The argument.
+        arg: String,
+    },
     /// A finite MDP that cannot be made.
     #[error(transparent)]
     Mdp(#[from] adfq::Error),

@@ -24,9 +24,12 @@
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
 
+mod bridge;
 mod classic;
+mod envs;
 mod episode;
 mod error;
+mod maker;
 mod mdp;
 pub mod minatar;
 mod picture;
@@ -36,8 +39,11 @@ mod space;
 mod time_limit;
 mod vec_env;
 
+pub use bridge::Bridge;
 pub use classic::{Acrobot, CartPole, MountainCar};
+pub use envs::Envs;
 pub use error::{Error, Result};
+pub use maker::{Args, Maker, Purpose};
 pub use mdp::MdpEnv;
 pub use picture::{Picture, to_text};
 pub use registry::{make, names};
@@ -54,6 +60,8 @@ pub struct Step {
     pub terminated: bool,
     /// The episode was cut off, by a time limit say: the value beyond is there, but will not be seen.
     pub truncated: bool,
+    /// The end is one for learning alone: a life was lost, and the game goes on. Returns are counted over whole games.
+    pub life_lost: bool,
 }
 
 impl Step {
@@ -61,6 +69,12 @@ impl Step {
     #[inline]
     pub fn ended(&self) -> bool {
         self.terminated || self.truncated
+    }
+
+    /// Whether the game is over too, and not just a life lost.
+    #[inline]
+    pub fn game_over(&self) -> bool {
+        self.ended() && !self.life_lost
     }
 }
 

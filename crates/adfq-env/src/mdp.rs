@@ -122,7 +122,7 @@ impl Env for MdpEnv {
         let step = self.mdp.step(self.episode.state, action, &mut self.episode.rng);
         (self.episode.state, self.episode.running) = (step.next_state, !step.terminal);
         self.write(frame);
-        Ok(Step { reward: step.reward, terminated: step.terminal, truncated: false })
+        Ok(Step { reward: step.reward, terminated: step.terminal, ..Step::default() })
     }
 
     fn save(&self) -> Result<Vec<u8>> {

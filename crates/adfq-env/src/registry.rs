@@ -1,7 +1,7 @@
 //! The environments by name, for programs and configuration files.
 
 use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
-use crate::{Acrobot, CartPole, Env, Error, MdpEnv, MountainCar, Result, TimeLimit};
+use crate::{Acrobot, CartPole, Env, Error, Maker, MdpEnv, MountainCar, Result, TimeLimit};
 use adfq::mdp::{self, DeepSea};
 
 /// The name without its version, Gymnasium's version, and how to make what it stands for.
@@ -66,6 +66,11 @@ pub fn names() -> Vec<String> {
 /// # Ok::<(), adfq_env::Error>(())
 /// ```
 pub fn make(name: &str) -> Result<Box<dyn Env>> {
+    Maker::new(name).env()
+}
+
+/// An environment of this crate.
+pub(crate) fn make_own(name: &str) -> Result<Box<dyn Env>> {
     let wanted = name.to_lowercase();
     for (known, version, make) in CLASSIC {
         if wanted.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest == version) {

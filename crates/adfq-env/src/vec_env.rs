@@ -1,9 +1,7 @@
-//! Several environments stepped together. An episode that ends starts anew at once, and both frames are kept: the
-//! last of the old one and the first of the next.
+//! Environments of this process, stepped one after the other.
 
-use crate::{Env, Error, Result, Space, Step, make, saved};
-use adfq::random::stream;
-use rand::Rng;
+use crate::envs::seed_of;
+use crate::{Env, Envs, Error, Result, Space, Step, make, saved};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "VecEnv";
@@ -11,7 +9,7 @@ const NAME: &str = "VecEnv";
 /// M environments with the same space, stepped in order, in flat buffers of M frames one after the other.
 ///
 /// ```
-/// use adfq_env::VecEnv;
+/// use adfq_env::{Envs, VecEnv};
 ///
 /// let mut envs = VecEnv::named("deepsea-1", 2)?;
 /// envs.reset(7)?;
@@ -53,35 +51,26 @@ impl VecEnv {
     pub fn named(name: &str, count: usize) -> Result<Self> {
         Self::new((0..count).map(|_| make(name)).collect::<Result<_>>()?)
     }
+}
 
-    /// The shape of frames and the number of actions of each.
-    pub fn space(&self) -> &Space {
+impl Envs for VecEnv {
+    fn space(&self) -> &Space {
         &self.space
     }
 
-    /// How many environments there are.
-    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.envs.len()
     }
 
-    /// The environments, to render them say.
-    pub fn envs(&self) -> &[Box<dyn Env>] {
-        &self.envs
-    }
-
-    /// Starts an episode in each; environment i draws from the stream `env i` of this seed, however many there are.
-    pub fn reset(&mut self, seed: u64) -> Result<()> {
+    fn reset(&mut self, seed: u64) -> Result<()> {
         let frames = self.frames.chunks_exact_mut(self.space.frame_bytes());
         for (i, (env, frame)) in self.envs.iter_mut().zip(frames).enumerate() {
-            env.reset(Some(stream(seed, &format!("env {i}")).next_u64()), frame)?;
+            env.reset(Some(seed_of(seed, i)), frame)?;
         }
         Ok(())
     }
 
-    /// Takes one action in each. Where the step ended or cut off an episode, the next one has started already. Actions
-    /// are checked before any environment moves; if one fails all the same, reset or restore before going on.
-    pub fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
+    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
         self.check(actions)?;
         let bytes = self.space.frame_bytes();
         let frames = self.frames.chunks_exact_mut(bytes).zip(self.successors.chunks_exact_mut(bytes));
@@ -96,46 +85,32 @@ impl VecEnv {
         Ok(&self.steps)
     }
 
-    fn check(&self, actions: &[usize]) -> Result<()> {
-        if actions.len() != self.len() {
-            return Err(Error::Actions { actions: actions.len(), environments: self.len() });
-        }
-        match actions.iter().find(|&&action| action >= self.space.actions) {
-            Some(&action) => Err(Error::Action { action, actions: self.space.actions }),
-            None => Ok(()),
-        }
-    }
-
-    /// The frames to act on now: after an end, the first of the new episode.
-    pub fn frames(&self) -> &[u8] {
+    fn frames(&self) -> &[u8] {
         &self.frames
     }
 
-    /// The frames that the latest steps led to: after an end, the last of the old episode; else as in
-    /// [`VecEnv::frames`]. Meaningless before the first step and after a reset or restore.
-    pub fn successors(&self) -> &[u8] {
+    /// Where nothing ended, as in [`Envs::frames`].
+    fn successors(&self) -> &[u8] {
         &self.successors
     }
 
-    /// What the latest steps gave.
-    pub fn steps(&self) -> &[Step] {
+    fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Everything that decides what follows, the present frames included.
-    pub fn save(&self) -> Result<Vec<u8>> {
+    fn save(&self) -> Result<Option<Vec<u8>>> {
         let envs = self.envs.iter().map(Env::save).collect::<Result<_>>()?;
-        saved::save(NAME, &Saved { envs, frames: self.frames.clone() })
+        saved::save(NAME, &Saved { envs, frames: self.frames.clone() }).map(Some)
     }
 
     /// Takes up what [`VecEnv::save`] gave. If one environment refuses its state, reset or restore before going on.
     ///
     /// ```
-    /// use adfq_env::VecEnv;
+    /// use adfq_env::{Envs, VecEnv};
     ///
     /// let mut envs = VecEnv::named("cartpole", 3)?;
     /// envs.reset(1)?;
-    /// let saved = envs.save()?;
+    /// let saved = envs.save()?.expect("environments of this process can be saved");
     /// let first = envs.step(&[0, 1, 0])?.to_vec();
     /// let frames = envs.frames().to_vec();
     ///
@@ -145,7 +120,7 @@ impl VecEnv {
     /// assert_eq!(others.frames(), frames);
     /// # Ok::<(), adfq_env::Error>(())
     /// ```
-    pub fn restore(&mut self, state: &[u8]) -> Result<()> {
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
         let Saved { envs, frames } = saved::restore(NAME, state)?;
         if (envs.len(), frames.len()) != (self.len(), self.frames.len()) {
             let (count, bytes, own) = (envs.len(), frames.len(), self.len());

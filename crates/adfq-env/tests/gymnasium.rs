@@ -79,7 +79,7 @@ fn check_single(mut env: impl Physical, name: &str, angles: usize, tolerance: f6
     {
         env.set(state).unwrap();
         let step = env.step(*action, &mut frame).unwrap();
-        assert_eq!(step, Step { reward: *reward, terminated: *terminated, truncated: false }, "step {i}");
+        assert_eq!(step, Step { reward: *reward, terminated: *terminated, ..Step::default() }, "step {i}");
         for (j, (a, b)) in env.get().into_iter().zip(next).enumerate() {
             let turns = if j < angles { ((a - b) / (2.0 * PI)).round() } else { 0.0 };
             assert!(close(a - turns * 2.0 * PI, *b, tolerance), "step {i}, number {j}: {a} and not {b}");
@@ -105,8 +105,12 @@ fn check_episodes<E: Physical>(make: impl Fn() -> E, name: &str, limit: u64, fre
             }
             let step = env.step(action, &mut frame).unwrap();
             let last = i + 1 == actions.len();
-            let expected =
-                Step { reward: rewards[i], terminated: last && *terminated, truncated: last && *truncated };
+            let expected = Step {
+                reward: rewards[i],
+                terminated: last && *terminated,
+                truncated: last && *truncated,
+                life_lost: false,
+            };
             assert_eq!(step, expected, "{policy}, step {i}");
             assert_observed(&env, &frame, &observations[i + 1], &format!("{policy}, step {i}"));
         }

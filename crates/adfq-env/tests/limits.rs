@@ -3,7 +3,7 @@
 
 use adfq::mdp::DeepSea;
 use adfq::random::stream;
-use adfq_env::{CartPole, Env, Error, MdpEnv, MountainCar, Step, TimeLimit, VecEnv, make};
+use adfq_env::{CartPole, Env, Envs, Error, MdpEnv, MountainCar, Step, TimeLimit, VecEnv, make};
 use rand::{Rng, RngExt};
 
 #[test]
@@ -29,7 +29,8 @@ fn a_last_step_can_be_both() {
     let (mut env, mut frame) = (TimeLimit::new(CartPole::new(), 1), [0; 16]);
     env.reset(Some(0), &mut frame).unwrap();
     env.env_mut().set_state([2.4, 1.0, 0.0, 0.0]).unwrap();
-    assert_eq!(env.step(0, &mut frame).unwrap(), Step { reward: 1.0, terminated: true, truncated: true });
+    let both = Step { reward: 1.0, terminated: true, truncated: true, life_lost: false };
+    assert_eq!(env.step(0, &mut frame).unwrap(), both);
 }
 
 #[test]
@@ -144,10 +145,10 @@ fn vectors_refuse_what_does_not_fit() {
     let mut envs = VecEnv::named("cartpole", 2).unwrap();
     assert!(matches!(envs.step(&[0, 0]), Err(Error::NoEpisode)));
     envs.reset(0).unwrap();
-    let before = envs.save().unwrap();
+    let before = envs.save().unwrap().unwrap();
     assert!(matches!(envs.step(&[0]), Err(Error::Actions { actions: 1, environments: 2 })));
     assert!(matches!(envs.step(&[0, 2]), Err(Error::Action { action: 2, actions: 2 })));
-    assert_eq!(envs.save().unwrap(), before);
+    assert_eq!(envs.save().unwrap().unwrap(), before);
 
     let error = VecEnv::named("cartpole", 3).unwrap().restore(&before).unwrap_err().to_string();
     assert!(error.contains("2 environments with frames of 32 bytes in all, not 3 of these"), "{error}");

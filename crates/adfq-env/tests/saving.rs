@@ -2,7 +2,7 @@
 //! wrong use with an error that changes nothing.
 
 use adfq::random::stream;
-use adfq_env::{Env, Error, Step, VecEnv, make, names};
+use adfq_env::{Env, Envs, Error, Step, VecEnv, make, names};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::{Rng, RngExt};
@@ -66,7 +66,7 @@ proptest! {
             envs.step(&random(&mut rng)).unwrap();
         }
         let mut others = VecEnv::named("cartpole", 3).unwrap();
-        others.restore(&envs.save().unwrap()).unwrap();
+        others.restore(&envs.save().unwrap().unwrap()).unwrap();
         for _ in 0..100 {
             prop_assert_eq!(others.frames(), envs.frames());
             let actions = random(&mut rng);

@@ -146,7 +146,7 @@ impl Env for Acrobot {
         let terminated = -cos(state[0]) - cos(state[1] + state[0]) > 1.0;
         (self.episode.state, self.episode.running) = (state, !terminated);
         observe(frame, state);
-        Ok(Step { reward: if terminated { 0.0 } else { -1.0 }, terminated, truncated: false })
+        Ok(Step { reward: if terminated { 0.0 } else { -1.0 }, terminated, ..Step::default() })
     }
 
     fn save(&self) -> Result<Vec<u8>> {

@@ -103,7 +103,7 @@ impl Env for CartPole {
         let terminated = !(-X_LIMIT..=X_LIMIT).contains(&x) || !(-THETA_LIMIT..=THETA_LIMIT).contains(&theta);
         (self.episode.state, self.episode.running) = (state, !terminated);
         write(frame, state);
-        Ok(Step { reward: 1.0, terminated, truncated: false })
+        Ok(Step { reward: 1.0, terminated, ..Step::default() })
     }
 
     fn save(&self) -> Result<Vec<u8>> {

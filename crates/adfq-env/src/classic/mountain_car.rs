@@ -98,7 +98,7 @@ impl Env for MountainCar {
         let terminated = state[0] >= GOAL && state[1] >= 0.0;
         (self.episode.state, self.episode.running) = (state, !terminated);
         write(frame, state);
-        Ok(Step { reward: -1.0, terminated, truncated: false })
+        Ok(Step { reward: -1.0, terminated, ..Step::default() })
     }
 
     fn save(&self) -> Result<Vec<u8>> {

@@ -120,7 +120,8 @@ impl<G: Game> Env for MinAtar<G> {
         let (reward, over) = play.act(chosen, rng);
         *running = over == Over::No;
         play.draw(frame);
-        Ok(Step { reward, terminated: over == Over::Ended, truncated: over == Over::TimeUp })
+        let (terminated, truncated) = (over == Over::Ended, over == Over::TimeUp);
+        Ok(Step { reward, terminated, truncated, ..Step::default() })
     }
 
     fn save(&self) -> Result<Vec<u8>> {
