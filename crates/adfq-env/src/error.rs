@@ -1,5 +1,8 @@
 //! What can go wrong in an environment.
 
+use std::io;
+use std::path::PathBuf;
+
 /// The errors of the crate `adfq-env`.
 ///
 /// ```
@@ -70,6 +73,100 @@ pub enum Error {
     /// A finite MDP that cannot be made.
     #[error(transparent)]
     Mdp(#[from] adfq::Error),
+    /// No Python to run a worker with.
+    #[error("there is no Python to run the environment with (tried {tried}): install Python 3.9 or later, activate a virtual environment, or name an interpreter with --python PATH")]
+    NoPython {
+        /// Where it was looked for.
+        tried: String,
+    },
+    /// A worker that could not be started.
+    #[error("cannot start {python}: {source}; name another interpreter with --python PATH", python = python.display())]
+    Start {
+        /// The interpreter.
+        python: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A package that the worker's Python lacks.
+    #[error("{env} needs {package}, which {python} does not have; install it with: {python} -m pip install '{install}'", python = python.display())]
+    Package {
+        /// The environment.
+        env: String,
+        /// The interpreter.
+        python: PathBuf,
+        /// The package.
+        package: String,
+        /// What to tell pip.
+        install: String,
+    },
+    /// Gymnasium cannot make the environment.
+    #[error("{env} cannot be made: {reason}")]
+    Gymnasium {
+        /// The environment.
+        env: String,
+        /// Gymnasium's own words.
+        reason: String,
+    },
+    /// Actions or observations that no agent here can deal with.
+    #[error("the {what} of {env} are {space}: agents here need Discrete actions, and observations that are Discrete or a Box of uint8 or floats; wrap the environment")]
+    Space {
+        /// The environment.
+        env: String,
+        /// Actions or observations.
+        what: String,
+        /// The space, as Gymnasium writes it.
+        space: String,
+    },
+    /// An environment that raised an exception.
+    #[error("{env} raised {error}\n{traceback}")]
+    Raised {
+        /// The environment, and which one of several.
+        env: String,
+        /// The exception.
+        error: String,
+        /// Where it was raised.
+        traceback: String,
+    },
+    /// An environment that does not answer.
+    #[error("{env} did not answer within {seconds} s, and its worker was ended: if it needs longer, say so with --worker-timeout SECONDS")]
+    Hung {
+        /// The environment.
+        env: String,
+        /// The time limit.
+        seconds: f64,
+    },
+    /// A worker that is gone.
+    #[error("the worker process of {env} died ({status}): was it killed, or out of memory? what it printed is above")]
+    Died {
+        /// The environment.
+        env: String,
+        /// How it ended.
+        status: String,
+    },
+    /// A conversation with a worker that went wrong.
+    #[error("the worker process of {env} cannot be talked to: {source}")]
+    Talk {
+        /// The environment.
+        env: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// An observation with a number that is none.
+    #[error("{env} gave an observation that is not finite (environment {index}): mend the environment, or wrap it")]
+    NotFinite {
+        /// The environment.
+        env: String,
+        /// Which one of several.
+        index: usize,
+    },
+    /// No memory to share with workers.
+    #[error("cannot share {bytes} bytes of memory with a worker process: {source}; use fewer environments")]
+    Memory {
+        /// How much.
+        bytes: usize,
+        /// Why.
+        source: io::Error,
+    },
     /// A vector of environments needs at least one.
     #[error("there is no environment in the vector: give at least one")]
     Empty,

@@ -1,10 +1,47 @@
-//! Environments of Python's Gymnasium, in worker processes.
+//! Environments of Python's Gymnasium, and Atari, in worker processes.
+//!
+//! The program starts `worker.py`, which is part of it, with the user's own Python, and asks it for M environments. The
+//! worker describes their spaces; the program then shares memory with it ([`memory`]): actions, rewards, ends and frames
+//! lie there, where the trainer reads them without a copy. A vector step is a new ticket in that memory and its echo, and
+//! a byte over a socket to wake who has gone to sleep. Several workers may share one memory, each serving a part of the
+//! environments.
+//!
+//! ```text
+//! program                                   worker
+//!    ── what to make ──────────────────────▶
+//!    ◀───────────────── frames, actions ────
+//!    ── shared memory and its layout ──────▶
+//!    ── reset, seeds ──────────────────────▶
+//!    ── actions, a ticket ─────────────────▶ steps every environment
+//!    ◀─────────── frames, rewards, ends ────
+//! ```
+//!
+//! A worker that raises, hangs or dies becomes an error, never a panic, and is gone when the error is returned. A program
+//! that dies takes its workers with it: their standard input is a pipe from the program, and its closing ends them. The
+//! memory has no name, so nothing can be left behind.
+
+mod env;
+mod envs;
+mod memory;
+mod python;
+mod worker;
+
+pub(crate) use env::OutsideEnv;
+pub(crate) use envs::OutsideEnvs;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How worker processes are run. None of it changes what happens in the environments.
+///
+/// ```
+/// use adfq_env::Bridge;
+/// use std::time::Duration;
+///
+/// let patient = Bridge { timeout: Duration::from_secs(600), ..Bridge::default() };
+/// assert_eq!(patient.workers.get(), 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bridge {
     /// The Python interpreter; without one, that of the active virtual environment, or else `python3`.
@@ -13,10 +50,38 @@ pub struct Bridge {
     pub workers: NonZeroUsize,
     /// How long a worker may take to answer before it counts as hung.
     pub timeout: Duration,
+    /// Whether program and worker look for each other for up to 100 µs before they sleep: a small environment's step is
+    /// over in less than waking up takes. It needs a processor that keeps the order of writes, as x86-64 does.
+    pub spin: bool,
 }
 
 impl Default for Bridge {
     fn default() -> Self {
-        Self { python: None, workers: NonZeroUsize::MIN, timeout: Duration::from_secs(60) }
+        let spin = cfg!(target_arch = "x86_64");
+        Self { python: None, workers: NonZeroUsize::MIN, timeout: Duration::from_secs(60), spin }
+    }
+}
+
+/// What a worker can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An environment of Gymnasium, by its id.
+    Gym,
+    /// A game of ALE, by the name of its ROM.
+    Atari,
+}
+
+impl Kind {
+    /// What a name asks for, if it asks for a worker: `gym:ID` or `atari:GAME`.
+    pub fn of(name: &str) -> Option<(Self, &str)> {
+        let gym = name.strip_prefix("gym:").map(|id| (Self::Gym, id));
+        gym.or_else(|| name.strip_prefix("atari:").map(|game| (Self::Atari, game)))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gym => "gym",
+            Self::Atari => "atari",
+        }
     }
 }

@@ -1,0 +1,128 @@
+//! Atari against Gymnasium: `atari.py` plays with `AtariPreprocessing`, the bridge with ALE's vector environment, both the
+//! same actions from the same seeds, and every pixel, reward and end has to be the same.
+
+use super::python::{maker, python};
+use adfq::random::stream;
+use adfq_env::{Maker, Purpose};
+use rand::{Rng, RngExt};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const GAMES: [&str; 6] = ["enduro", "boxing", "pong", "asterix", "kung_fu_master", "breakout"];
+const STEPS: usize = 1_000;
+const SEED: u64 = 17;
+
+/// The reference for one seed: after each step the frame to act on, the last frame of the episode, reward and ends.
+struct Reference {
+    frames: Vec<u8>,
+    lasts: Vec<u8>,
+    rewards: Vec<f64>,
+    flags: Vec<u8>,
+}
+
+fn reference(python: &Path, game: &str, seed: u64, sticky: f64, actions: &[usize]) -> Reference {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bridge/atari.py");
+    let mut child = Command::new(python)
+        .args([script, game, &seed.to_string(), &sticky.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let bytes: Vec<u8> = actions.iter().map(|&action| action as u8).collect();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let mut answer = vec![];
+    child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
+    assert!(child.wait().unwrap().success());
+    let (frames, rest) = answer.split_at((actions.len() + 1) * 84 * 84);
+    let (lasts, rest) = rest.split_at(actions.len() * 84 * 84);
+    let (rewards, flags) = rest.split_at(actions.len() * 8);
+    let rewards = rewards.as_chunks().0.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect();
+    Reference { frames: frames.to_vec(), lasts: lasts.to_vec(), rewards, flags: flags.to_vec() }
+}
+
+/// Plays two environments of the vector side by side, each against its own reference.
+fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
+    let args = if sticky > 0.0 { json!({"repeat_action_probability": sticky}) } else { json!({}) };
+    let mut envs = maker(python.to_owned(), &format!("atari:{game}"), args).envs(2).unwrap();
+    assert_eq!((envs.space().frame.as_slice(), envs.space().stack), (&[84, 84, 1][..], 4));
+    let mut rng = stream(5, game);
+    let actions: Vec<[usize; 2]> =
+        (0..steps).map(|_| [0; 2].map(|_| rng.random_range(0..envs.space().actions))).collect();
+    let references = [0, 1].map(|env| {
+        let own: Vec<_> = actions.iter().map(|pair| pair[env]).collect();
+        let seed = stream(SEED, &format!("env {env}")).next_u64();
+        reference(python, game, seed, sticky, &own)
+    });
+    envs.reset(SEED).unwrap();
+    let (pixels, mut ends) = (84 * 84, [0; 2]);
+    for time in 0..=steps {
+        for (env, reference) in references.iter().enumerate() {
+            let own = &envs.frames()[env * pixels..][..pixels];
+            assert!(own == &reference.frames[time * pixels..][..pixels], "{game} {env}: frame {time}");
+            if time == 0 {
+                continue;
+            }
+            let (step, flags) = (envs.steps()[env], reference.flags[time - 1]);
+            assert_eq!(step.reward, reference.rewards[time - 1], "{game} {env}: step {time}");
+            let ours = [step.terminated, step.truncated, step.life_lost];
+            assert_eq!(ours, [1, 2, 4].map(|bit| flags & bit != 0), "{game} {env}: step {time}");
+            if step.ended() {
+                let last = &envs.successors()[env * pixels..][..pixels];
+                assert!(last == &reference.lasts[(time - 1) * pixels..][..pixels], "{game} {env}: end {time}");
+            }
+            ends[0] += usize::from(step.life_lost);
+            ends[1] += usize::from(step.game_over());
+        }
+        if time < steps {
+            envs.step(&actions[time]).unwrap();
+        }
+    }
+    ends
+}
+
+#[test]
+fn pixel_for_pixel() {
+    let Some(python) = python() else { return };
+    let ends = GAMES.map(|game| compare(&python, game, 0.0, STEPS));
+    // Lives were lost and games ended, or this would say little.
+    assert!(ends.iter().map(|ends| ends[0]).sum::<usize>() > 10, "{ends:?}");
+    assert!(ends.iter().map(|ends| ends[1]).sum::<usize>() > 5, "{ends:?}");
+}
+
+/// With sticky actions the emulator draws numbers: the seed reaches it as well.
+#[test]
+fn sticky_actions_too() {
+    let Some(python) = python() else { return };
+    compare(&python, "breakout", 0.25, 300);
+}
+
+/// In evaluation a lost life is no end, and colours are there to look at.
+#[test]
+fn evaluation_sees_whole_games() {
+    let Some(python) = python() else { return };
+    let (purpose, pictures) = (Purpose::Evaluation, true);
+    let mut env = Maker { purpose, pictures, ..maker(python, "atari:Breakout", json!({})) }.env().unwrap();
+    assert_eq!(env.action_names(), ["NOOP", "FIRE", "RIGHT", "LEFT"]);
+    let mut frame = vec![0; env.space().frame_bytes()];
+    let mut play = || {
+        env.reset(Some(1), &mut frame).unwrap();
+        let (mut rng, mut length, mut total) = (stream(2, "play"), 1, 0.0);
+        loop {
+            let step = env.step(rng.random_range(0..4), &mut frame).unwrap();
+            total += step.reward;
+            if step.ended() {
+                assert!(step.terminated && !step.life_lost);
+                break (length, total, env.render().unwrap());
+            }
+            length += 1;
+        }
+    };
+    let (length, total, picture) = play();
+    // Five lives take longer than one; the bricks of this game are worth points.
+    assert!(length > 100 && total > 0.0, "{length} {total}");
+    assert_eq!((picture.width, picture.height), (160, 210));
+    assert!(picture.rgb.chunks_exact(3).any(|rgb| rgb[0] != rgb[1]), "grey");
+    assert_eq!(play(), (length, total, picture));
+}
