@@ -6,12 +6,12 @@ use rand::Rng;
 
 /// M environments with the same space. An episode that ends starts anew at once, and both frames are kept: the last of
 /// the old one and the first of the next.
+#[expect(clippy::len_without_is_empty, reason = "it is never empty")]
 pub trait Envs: Send {
     /// The shape of frames and the number of actions of each.
     fn space(&self) -> &Space;
 
     /// How many environments there are; never 0.
-    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     fn len(&self) -> usize;
 
     /// Starts an episode in each; environment i draws from the stream `env i` of this seed, however many there are.

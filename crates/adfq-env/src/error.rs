@@ -74,10 +74,18 @@ pub enum Error {
     #[error(transparent)]
     Mdp(#[from] adfq::Error),
     /// No Python to run a worker with.
-    #[error("there is no Python to run the environment with (tried {tried}): install Python 3.9 or later, activate a virtual environment, or name an interpreter with --python PATH")]
+    #[error(
+        "there is no Python to run the environment with (tried {tried}): install Python 3.9 or later, activate a virtual environment, or name an interpreter with --python PATH"
+    )]
     NoPython {
         /// Where it was looked for.
         tried: String,
+    },
+    /// A system without the means for workers.
+    #[error("{env} runs in a worker process, which this system is not supported for: use Linux or macOS")]
+    System {
+        /// The environment.
+        env: String,
     },
     /// A worker that could not be started.
     #[error("cannot start {python}: {source}; name another interpreter with --python PATH", python = python.display())]
@@ -108,7 +116,9 @@ pub enum Error {
         reason: String,
     },
     /// Actions or observations that no agent here can deal with.
-    #[error("the {what} of {env} are {space}: agents here need Discrete actions, and observations that are Discrete or a Box of uint8 or floats; wrap the environment")]
+    #[error(
+        "the {what} of {env} are {space}: agents here need Discrete actions, and observations that are Discrete or a Box of uint8 or floats; wrap the environment"
+    )]
     Space {
         /// The environment.
         env: String,
@@ -128,7 +138,9 @@ pub enum Error {
         traceback: String,
     },
     /// An environment that does not answer.
-    #[error("{env} did not answer within {seconds} s, and its worker was ended: if it needs longer, say so with --worker-timeout SECONDS")]
+    #[error(
+        "{env} did not answer within {seconds} s, and its worker was ended: if it needs longer, say so with --worker-timeout SECONDS"
+    )]
     Hung {
         /// The environment.
         env: String,
@@ -136,7 +148,9 @@ pub enum Error {
         seconds: f64,
     },
     /// A worker that is gone.
-    #[error("the worker process of {env} died ({status}): was it killed, or out of memory? what it printed is above")]
+    #[error(
+        "the worker process of {env} died ({status}): was it killed, or out of memory? what it printed is above"
+    )]
     Died {
         /// The environment.
         env: String,
@@ -152,7 +166,9 @@ pub enum Error {
         source: io::Error,
     },
     /// An observation with a number that is none.
-    #[error("{env} gave an observation that is not finite (environment {index}): mend the environment, or wrap it")]
+    #[error(
+        "{env} gave an observation that is not finite (environment {index}): mend the environment, or wrap it"
+    )]
     NotFinite {
         /// The environment.
         env: String,

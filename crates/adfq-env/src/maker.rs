@@ -1,6 +1,6 @@
 //! How environments are made: by name, with arguments, for training or for evaluation.
 
-use crate::bridge::{Kind, OutsideEnv, OutsideEnvs};
+use crate::bridge::{self, Kind};
 use crate::registry::make_own;
 use crate::{Bridge, Env, Envs, Error, Result, VecEnv};
 
@@ -50,7 +50,7 @@ impl Maker {
     /// One environment.
     pub fn env(&self) -> Result<Box<dyn Env>> {
         if let Some((kind, id)) = Kind::of(&self.name) {
-            return Ok(Box::new(OutsideEnv::new(self, kind, id)?));
+            return bridge::env(self, kind, id);
         }
         self.refuse_args()?;
         make_own(&self.name)
@@ -59,7 +59,7 @@ impl Maker {
     /// `count` environments side by side.
     pub fn envs(&self, count: usize) -> Result<Box<dyn Envs>> {
         if let Some((kind, id)) = Kind::of(&self.name) {
-            return Ok(Box::new(OutsideEnvs::new(self, kind, id, count)?));
+            return bridge::envs(self, kind, id, count);
         }
         self.refuse_args()?;
         Ok(Box::new(VecEnv::new((0..count).map(|_| make_own(&self.name)).collect::<Result<_>>()?)?))

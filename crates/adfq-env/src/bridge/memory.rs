@@ -220,6 +220,9 @@ mod tests {
         memory.steps(&mut steps);
         let lost = Step { terminated: true, life_lost: true, ..Step::default() };
         assert_eq!(steps, [lost, Step { reward: -2.5, truncated: true, ..Step::default() }]);
-        assert_eq!((memory.frames(), memory.successors()), (&[1, 2, 3, 4, 5, 6][..], &[0, 0, 0, 0, 0, 9][..]));
+        assert_eq!(
+            (memory.frames(), memory.successors()),
+            (&[1, 2, 3, 4, 5, 6][..], &[0, 0, 0, 0, 0, 9][..])
+        );
     }
 }

@@ -20,15 +20,17 @@
 //! that dies takes its workers with it: their standard input is a pipe from the program, and its closing ends them. The
 //! memory has no name, so nothing can be left behind.
 
+#[cfg(unix)]
 mod env;
+#[cfg(unix)]
 mod envs;
+#[cfg(unix)]
 mod memory;
 mod python;
+#[cfg(unix)]
 mod worker;
 
-pub(crate) use env::OutsideEnv;
-pub(crate) use envs::OutsideEnvs;
-
+use crate::{Env, Envs, Maker, Result};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,19 +48,27 @@ use std::time::Duration;
 pub struct Bridge {
     /// The Python interpreter; without one, that of the active virtual environment, or else `python3`.
     pub python: Option<PathBuf>,
+    /// Folders in which Python looks for packages before all others, the current one excepted.
+    pub path: Vec<PathBuf>,
     /// Over how many processes the environments are spread.
     pub workers: NonZeroUsize,
     /// How long a worker may take to answer before it counts as hung.
     pub timeout: Duration,
-    /// Whether program and worker look for each other for up to 100 µs before they sleep: a small environment's step is
-    /// over in less than waking up takes. It needs a processor that keeps the order of writes, as x86-64 does.
+    /// Whether program and worker look for each other before they sleep, for up to a millisecond: a small environment's
+    /// step is over in less than waking up takes. It needs a processor that keeps the order of writes, as x86-64 does.
     pub spin: bool,
 }
 
 impl Default for Bridge {
     fn default() -> Self {
         let spin = cfg!(target_arch = "x86_64");
-        Self { python: None, workers: NonZeroUsize::MIN, timeout: Duration::from_secs(60), spin }
+        Self {
+            python: None,
+            path: vec![],
+            workers: NonZeroUsize::MIN,
+            timeout: Duration::from_secs(60),
+            spin,
+        }
     }
 }
 
@@ -84,4 +94,26 @@ impl Kind {
             Self::Atari => "atari",
         }
     }
+}
+
+/// One environment in a worker of its own.
+#[cfg(unix)]
+pub(crate) fn env(maker: &Maker, kind: Kind, id: &str) -> Result<Box<dyn Env>> {
+    Ok(Box::new(env::OutsideEnv::new(maker, kind, id)?))
+}
+
+/// `count` environments in workers.
+#[cfg(unix)]
+pub(crate) fn envs(maker: &Maker, kind: Kind, id: &str, count: usize) -> Result<Box<dyn Envs>> {
+    Ok(Box::new(envs::OutsideEnvs::new(maker, kind, id, count)?))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn env(maker: &Maker, _: Kind, _: &str) -> Result<Box<dyn Env>> {
+    Err(crate::Error::System { env: maker.name.clone() })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn envs(maker: &Maker, _: Kind, _: &str, _: usize) -> Result<Box<dyn Envs>> {
+    Err(crate::Error::System { env: maker.name.clone() })
 }

@@ -9,9 +9,11 @@ const ACTIVE: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// What is tried on the search path otherwise.
 const COMMANDS: [&str; 2] = ["python3", "python"];
 
-/// The interpreter: the one asked for, that of the active virtual environment, or the first on the search path.
-pub(super) fn interpreter(bridge: &Bridge) -> Result<PathBuf> {
-    choose(bridge.python.as_deref(), |name| std::env::var_os(name))
+impl Bridge {
+    /// The interpreter: the one asked for, that of the active virtual environment, or the first on the search path.
+    pub fn interpreter(&self) -> Result<PathBuf> {
+        choose(self.python.as_deref(), |name| std::env::var_os(name))
+    }
 }
 
 fn choose(asked: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
@@ -21,9 +23,11 @@ fn choose(asked: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> 
             false => Ok(path.to_owned()),
         };
     }
-    let active = ACTIVE.iter().filter_map(|name| variable(name)).map(|home| Path::new(&home).join("bin/python"));
+    let active =
+        ACTIVE.iter().filter_map(|name| variable(name)).map(|home| Path::new(&home).join("bin/python"));
     let path = variable("PATH").unwrap_or_default();
-    let found = COMMANDS.iter().flat_map(|command| std::env::split_paths(&path).map(move |dir| dir.join(command)));
+    let found =
+        COMMANDS.iter().flat_map(|command| std::env::split_paths(&path).map(move |dir| dir.join(command)));
     let tried = || [&["$VIRTUAL_ENV", "$CONDA_PREFIX"][..], &COMMANDS[..]].concat().join(", ");
     active.chain(found).find(|path| path.exists()).ok_or_else(|| Error::NoPython { tried: tried() })
 }

@@ -414,6 +414,7 @@ def main():
             raise Refused("package", package="Python 3.9 or later", install="")
         control.read(1)
         spec = control.message()
+        sys.path[1:1] = spec["path"]
         envs = {"gym": Gym, "atari": Atari}[spec["kind"]](spec)
         control.say(
             MESSAGE,

@@ -1,7 +1,7 @@
 //! One worker process: how it is started, what is said to it, and how it ends.
 
+use super::Kind;
 use super::memory::{Layout, Memory};
-use super::{Kind, python};
 use crate::{Args, Bridge, Element, Error, Maker, Picture, Purpose, Result, Space};
 use adfq::mdp::closest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,9 +25,9 @@ const RING: u8 = b'r';
 const MESSAGE: u8 = b'm';
 const FAILED: u8 = b'f';
 
-/// How often the end of a step is looked for before the program goes to sleep, and how often in between others may have
-/// the processor: some 100 microseconds in all.
-const LOOKS: u32 = 200;
+/// How often the end of a step is looked for before the program goes to sleep, others being let in between, and how often
+/// at a time: some 1,000 microseconds in all, in which an Atari game is emulated.
+const LOOKS: u32 = 2_000;
 const GLANCES: u32 = 16;
 /// Every so many steps it is tried again whether looking pays.
 const TRY_AGAIN: u32 = 64;
@@ -43,6 +43,7 @@ struct Order<'a> {
     id: &'a str,
     count: usize,
     args: &'a Args,
+    path: &'a [PathBuf],
     purpose: &'a str,
     pictures: bool,
 }
@@ -112,7 +113,7 @@ impl Worker {
     /// Starts a worker and tells it what to make; [`Worker::made`] waits until it has. So several start side by side.
     pub fn start(maker: &Maker, kind: Kind, id: &str, index: usize, part: Range<usize>) -> Result<Self> {
         let Bridge { timeout, spin, .. } = maker.bridge;
-        let python = python::interpreter(&maker.bridge)?;
+        let python = maker.bridge.interpreter()?;
         let no_socket = |source| Error::Start { python: python.clone(), source };
         let (control, theirs) = UnixStream::pair().map_err(no_socket)?;
         control.set_read_timeout(Some(timeout.max(Duration::from_millis(1)))).map_err(no_socket)?;
@@ -129,14 +130,25 @@ impl Worker {
             })?;
         let name = maker.name.clone();
         let (first, count) = (part.start, part.len());
-        let mut worker =
-            Self { child, control, name, python, timeout, index, first, spin, quick: spin, waits: 0, sound: true };
+        let mut worker = Self {
+            child,
+            control,
+            name,
+            python,
+            timeout,
+            index,
+            first,
+            spin,
+            quick: spin,
+            waits: 0,
+            sound: true,
+        };
         let purpose = match maker.purpose {
             Purpose::Training => "training",
             Purpose::Evaluation => "evaluation",
         };
-        let (args, pictures) = (&maker.args, maker.pictures);
-        worker.say(&Order { kind: kind.name(), id, count, args, purpose, pictures })?;
+        let Maker { args, pictures, bridge: Bridge { path, .. }, .. } = maker;
+        worker.say(&Order { kind: kind.name(), id, count, args, path, purpose, pictures: *pictures })?;
         Ok(worker)
     }
 
@@ -155,7 +167,8 @@ impl Worker {
         let sent = sendmsg(&self.control, &[IoSlice::new(&[MESSAGE])], &mut buffer, SendFlags::NOSIGNAL);
         sent.map_err(|error| self.lost(error.into()))?;
         let (done, asleep) = memory.worker(self.index);
-        let share = Share { layout: *memory.layout(), first: self.first, count, done, asleep, spin: self.spin };
+        let share =
+            Share { layout: *memory.layout(), first: self.first, count, done, asleep, spin: self.spin };
         self.say_body(&share)?;
         self.hear::<Args>().map(drop)
     }
@@ -204,7 +217,7 @@ impl Worker {
     /// a small environment.
     fn look(&mut self, memory: &Memory) -> bool {
         self.waits = self.waits.wrapping_add(1);
-        if !self.quick && !(self.spin && self.waits.is_multiple_of(TRY_AGAIN)) {
+        if !(self.quick || self.spin && self.waits.is_multiple_of(TRY_AGAIN)) {
             return false;
         }
         for _ in 0..LOOKS {
@@ -317,7 +330,9 @@ impl Worker {
         let env = self.name.clone();
         let status = self.end();
         match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => Error::Hung { env, seconds: self.timeout.as_secs_f64() },
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                Error::Hung { env, seconds: self.timeout.as_secs_f64() }
+            }
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
                 Error::Died { env, status }
             }

@@ -57,26 +57,24 @@ fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
     });
     envs.reset(SEED).unwrap();
     let (pixels, mut ends) = (84 * 84, [0; 2]);
-    for time in 0..=steps {
+    for (time, actions) in std::iter::once(None).chain(actions.iter().map(Some)).enumerate() {
+        if let Some(actions) = actions {
+            envs.step(actions).unwrap();
+        }
         for (env, reference) in references.iter().enumerate() {
-            let own = &envs.frames()[env * pixels..][..pixels];
-            assert!(own == &reference.frames[time * pixels..][..pixels], "{game} {env}: frame {time}");
-            if time == 0 {
-                continue;
-            }
-            let (step, flags) = (envs.steps()[env], reference.flags[time - 1]);
-            assert_eq!(step.reward, reference.rewards[time - 1], "{game} {env}: step {time}");
+            let part = |all: &[u8], i: usize| all[i * pixels..][..pixels].to_vec();
+            assert!(part(envs.frames(), env) == part(&reference.frames, time), "{game} {env}: frame {time}");
+            let Some(before) = time.checked_sub(1) else { continue };
+            let (step, flags) = (envs.steps()[env], reference.flags[before]);
+            assert_eq!(step.reward, reference.rewards[before], "{game} {env}: step {time}");
             let ours = [step.terminated, step.truncated, step.life_lost];
             assert_eq!(ours, [1, 2, 4].map(|bit| flags & bit != 0), "{game} {env}: step {time}");
             if step.ended() {
-                let last = &envs.successors()[env * pixels..][..pixels];
-                assert!(last == &reference.lasts[(time - 1) * pixels..][..pixels], "{game} {env}: end {time}");
+                let last = part(envs.successors(), env);
+                assert!(last == part(&reference.lasts, before), "{game} {env}: end {time}");
             }
             ends[0] += usize::from(step.life_lost);
             ends[1] += usize::from(step.game_over());
-        }
-        if time < steps {
-            envs.step(&actions[time]).unwrap();
         }
     }
     ends

@@ -17,7 +17,7 @@ fn every_kind_of_observation() {
     let pixels = |count: f32, order: &dyn Fn(usize) -> usize| -> Vec<f32> {
         (0..1800).map(|i| ((order(i) * 7) as f32 + count) % 256.0 / 255.0).collect()
     };
-    let rows: Vec<(&str, (Vec<usize>, Element), Vec<f32>)> = vec![
+    let rows = [
         ("float", (vec![4], Element::F32), vec![5.0, 0.0, 1.0, 3.0]),
         ("double", (vec![4], Element::F32), vec![5.0, 0.0, 1.0, 3.0]),
         ("scalar", (vec![1], Element::F32), vec![1.0]),
@@ -27,7 +27,11 @@ fn every_kind_of_observation() {
         ("grey", image(&[20, 30, 1]), pixels(1.0, &|i| i)[..600].to_vec()),
         ("colour", image(&[20, 30, 3]), pixels(1.0, &|i| i)),
         ("channels_first", image(&[20, 30, 3]), pixels(1.0, &|i| i % 3 * 600 + i / 3)),
-        ("discrete", (vec![9], Element::U8 { scale: 1.0 }), vec![0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        (
+            "discrete",
+            (vec![9], Element::U8 { scale: 1.0 }),
+            vec![0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        ),
     ];
     for (kind, (frame, element), expected) in rows {
         let mut env = own(python.clone(), "Counter", json!({"kind": kind})).env().unwrap();
@@ -38,7 +42,10 @@ fn every_kind_of_observation() {
         assert_eq!(step, Step { reward: 1.3, ..Step::default() }, "{kind}");
         let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
         let numbers = env.space().numbers(&frame);
-        assert!(numbers.len() == expected.len() && numbers.iter().zip(&expected).all(close), "{kind} {numbers:?}");
+        assert!(
+            numbers.len() == expected.len() && numbers.iter().zip(&expected).all(close),
+            "{kind} {numbers:?}"
+        );
     }
 }
 
@@ -49,14 +56,20 @@ fn ends_and_cuts() {
     for (args, last) in [
         (json!({"length": 3}), Step { reward: 3.1, terminated: true, ..Step::default() }),
         (json!({"limit": 3}), Step { reward: 3.1, truncated: true, ..Step::default() }),
-        (json!({"length": 3, "limit": 3}), Step { reward: 3.1, terminated: true, truncated: true, life_lost: false }),
+        (
+            json!({"length": 3, "limit": 3}),
+            Step { reward: 3.1, terminated: true, truncated: true, life_lost: false },
+        ),
     ] {
         let mut envs = own(python.clone(), "Counter", args).envs(2).unwrap();
         envs.reset(0).unwrap();
         let seeds = [shown(&*envs)[0][0], shown(&*envs)[1][0]];
         for count in 1..3 {
             assert_eq!(envs.step(&[1, 4]).unwrap()[1].reward, f64::from(count) + 0.4);
-            assert_eq!(shown(&*envs), [[seeds[0], 0.0, count as f32, 1.0], [seeds[1], 0.0, count as f32, 4.0]]);
+            assert_eq!(
+                shown(&*envs),
+                [[seeds[0], 0.0, count as f32, 1.0], [seeds[1], 0.0, count as f32, 4.0]]
+            );
         }
         assert_eq!(envs.step(&[1, 1]).unwrap(), [last, last]);
         assert_eq!(envs.space().numbers(envs.successors())[..4], [seeds[0], 0.0, 3.0, 1.0]);

@@ -29,7 +29,10 @@ fn what_an_environment_raises_is_shown() {
     let Some(python) = python() else { return };
     let error = fail(&wrong(&python, "raise")).to_string();
     let first = error.lines().next().unwrap();
-    assert_eq!(first, "gym:tests.bridge.envs:Wrong-v0 (environment 0) raised ZeroDivisionError: division by zero");
+    assert_eq!(
+        first,
+        "gym:tests.bridge.envs:Wrong-v0 (environment 0) raised ZeroDivisionError: division by zero"
+    );
     assert!(error.contains("Traceback") && error.contains("return 1 / 0"), "{error}");
     let error = fail(&wrong(&python, "reset")).to_string();
     assert!(error.contains("(environment 0) raised RuntimeError: no luck with resetting\n"), "{error}");
@@ -77,7 +80,10 @@ fn what_cannot_be_made_is_said_in_one_line() {
         (counter("dict"), ["the observations of gym:tests.bridge.envs:Counter-v0 are Dict(", "wrap"]),
         (counter("bits"), ["the observations of", "MultiBinary(4)"]),
         (counter("integers"), ["the observations of", "int32"]),
-        (said(own(python.clone(), "Continuous", json!({}))), ["the actions of", "Box(-1.0, 1.0, (2,), float32)"]),
+        (
+            said(own(python.clone(), "Continuous", json!({}))),
+            ["the actions of", "Box(-1.0, 1.0, (2,), float32)"],
+        ),
     ] {
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
@@ -107,7 +113,8 @@ fn no_python_and_no_packages() {
 
 #[test]
 fn our_own_environments_take_no_arguments() {
-    let maker = Maker { args: serde_json::from_value(json!({"gravity": 1})).unwrap(), ..Maker::new("cartpole") };
+    let maker =
+        Maker { args: serde_json::from_value(json!({"gravity": 1})).unwrap(), ..Maker::new("cartpole") };
     let error = maker.env().err().unwrap().to_string();
     assert!(error.starts_with("cartpole takes no arguments, but \"gravity\" was given"), "{error}");
     assert!(make("cartpole").is_ok());

@@ -4,6 +4,7 @@
 //! at a clock ([`Pace`] says how long): its rows are measurements, and nothing else depends on them. The networks,
 //! batches and settings are those of `benches/peers`, where other libraries are timed on the same.
 
+mod bridge;
 mod clock;
 mod engine;
 mod environments;
@@ -43,6 +44,9 @@ pub enum Group {
     /// Environments without an agent.
     #[serde(rename = "environments")]
     Environments,
+    /// Environments in worker processes, beside the same driven from Python.
+    #[serde(rename = "bridge")]
+    Bridge,
     /// Training, all of it.
     #[serde(rename = "end to end")]
     EndToEnd,
@@ -55,6 +59,7 @@ impl Group {
             Self::Engine => "engine",
             Self::Replay => "replay",
             Self::Environments => "environments",
+            Self::Bridge => "bridge",
             Self::EndToEnd => "end to end",
         }
     }
