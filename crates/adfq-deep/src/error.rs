@@ -44,6 +44,16 @@ pub enum Error {
         /// How many transitions would fit.
         fits: usize,
     },
+    /// A network and an environment that do not belong together.
+    #[error(
+        "the network is one for observations of {network}, but the environment has {env}: it has changed"
+    )]
+    Space {
+        /// What the network takes.
+        network: String,
+        /// What the environment gives.
+        env: String,
+    },
     /// Learning went astray.
     #[error("the {quantity} is not finite at step {step}; {}", last_good(good.as_deref()))]
     Diverged {

@@ -1,5 +1,6 @@
 //! What is measured while training: a row of `metrics.csv`, and the window behind it.
 
+use adfq_env::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -17,6 +18,8 @@ pub struct Metrics {
     pub updates: u64,
     /// Mean return of the last 100 episodes; NaN before the first ends.
     pub train_return: f64,
+    /// Mean of the same with only the signs of rewards summed, as learning on Atari sees them.
+    pub train_clipped_return: f64,
     /// Their mean length.
     pub episode_length: f64,
     /// Mean loss since the last row; NaN before the first gradient step. So for the four below.
@@ -33,11 +36,12 @@ pub struct Metrics {
 
 impl Metrics {
     /// The names of the columns, in their order.
-    pub const COLUMNS: [&str; 10] = [
+    pub const COLUMNS: [&str; 11] = [
         "step",
         "episodes",
         "updates",
         "train_return",
+        "train_clipped_return",
         "episode_length",
         "loss",
         "gradient_norm",
@@ -47,12 +51,13 @@ impl Metrics {
     ];
 
     /// The values of the columns.
-    pub fn values(&self) -> [f64; 10] {
+    pub fn values(&self) -> [f64; 11] {
         [
             self.step as f64,
             self.episodes as f64,
             self.updates as f64,
             self.train_return,
+            self.train_clipped_return,
             self.episode_length,
             self.loss,
             self.gradient_norm,
@@ -82,13 +87,29 @@ pub struct Learned {
     pub mean_sigma: f32,
 }
 
-/// An episode that ended.
+/// A whole game that ended: a life lost is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// Sum of rewards, undiscounted and unclipped.
     pub total: f64,
+    /// Sum of the rewards' signs: what is left where rewards are clipped.
+    pub clipped: f64,
     /// Steps.
     pub length: u64,
+}
+
+impl Episode {
+    /// Counts in a step.
+    pub fn step(&mut self, reward: f64) {
+        self.total += reward;
+        self.clipped += sign(reward);
+        self.length += 1;
+    }
+}
+
+/// A clipped reward: -1, 0 or 1.
+pub(crate) fn sign(reward: f64) -> f64 {
+    if reward == 0.0 { 0.0 } else { reward.signum() }
 }
 
 /// Sums since the last row and the last episodes; saved in a checkpoint.
@@ -109,18 +130,22 @@ impl Stats {
         Self { running: vec![Episode::default(); envs], ..Self::default() }
     }
 
-    /// A step in an environment, and whether the episode is over.
-    pub fn step(&mut self, env: usize, reward: f64, over: bool) {
+    /// A step in an environment. Returns go on over lost lives, to the end of the game.
+    pub fn step(&mut self, env: usize, step: &Step) {
         let episode = &mut self.running[env];
-        episode.total += reward;
-        episode.length += 1;
-        if over {
+        episode.step(step.reward);
+        if step.game_over() {
             self.last.push_back(std::mem::take(episode));
             self.episodes += 1;
             if self.last.len() > WINDOW {
                 self.last.pop_front();
             }
         }
+    }
+
+    /// The episodes under way will not be seen to their end, and are not reported.
+    pub fn interrupt(&mut self) {
+        self.running.fill(Episode::default());
     }
 
     /// A gradient step.
@@ -155,6 +180,7 @@ impl Stats {
             episodes: self.episodes,
             updates: self.updates,
             train_return: mean(|episode| episode.total),
+            train_clipped_return: mean(|episode| episode.clipped),
             episode_length: mean(|episode| episode.length as f64),
             loss,
             gradient_norm,

@@ -6,6 +6,7 @@ use crate::target::Limits;
 use crate::{Error, Result};
 use adfq::policy::Epsilon;
 use adfq::update::{NoiseKind, RuleKind, Update};
+use adfq_env::Args;
 use adfq_nn::{AdamSettings, Clip, Head, Init, Layer, Output, Spec, Weights};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +84,9 @@ pub struct Config {
     pub steps: u64,
     /// Environments stepped side by side. The ratio of gradient steps to environment steps stays the same.
     pub envs: usize,
+    /// Arguments of the environment; ours have none.
+    #[serde(default, skip_serializing_if = "Args::is_empty")]
+    pub env_args: Args,
     /// The network between input and head.
     pub network: NetworkConfig,
     /// Beliefs; for the agent `adfq`.

@@ -59,6 +59,7 @@ fn paper(env: &str, task: &Task) -> Config {
         seed: 0,
         steps: 10_000_000,
         envs: 1,
+        env_args: Args::new(),
         network: NetworkConfig { layers: small_convolution(), dueling: None, weights: Weights::Xavier },
         adfq: AdfqConfig {
             rule: RuleKind::Analytic,
