@@ -31,6 +31,11 @@ pub enum Error {
         /// Those there are.
         known: String,
     },
+    /// The Atari preset for something else.
+    #[error(
+        "the preset atari-paper is for the games of Atari (atari:GAME), and {0} is none: use paper or default"
+    )]
+    NotAtari(String),
     /// More memory than there is.
     #[error(
         "the replay memory needs {needed} and this machine has {available} left; ask for a smaller \

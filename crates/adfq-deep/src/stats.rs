@@ -195,27 +195,54 @@ impl Stats {
 mod tests {
     use super::*;
 
+    fn step(reward: f64, terminated: bool) -> Step {
+        Step { reward, terminated, ..Step::default() }
+    }
+
     #[test]
     fn returns_are_those_of_the_last_hundred_episodes() {
         let mut stats = Stats::new(2);
         for i in 0..150 {
-            stats.step(0, 1.0, false);
-            stats.step(1, f64::from(i), true);
+            stats.step(0, &step(1.0, false));
+            stats.step(1, &step(f64::from(i), true));
         }
         let row = stats.row(300, None);
         assert_eq!((row.episodes, row.train_return, row.episode_length), (150, 99.5, 1.0));
-        stats.step(0, 1.0, true);
+        stats.step(0, &step(1.0, true));
         assert_eq!(stats.peek(301, None).episode_length, (99.0 + 151.0) / 100.0);
+    }
+
+    #[test]
+    fn a_lost_life_ends_no_game() {
+        let mut stats = Stats::new(1);
+        for (reward, terminated, life_lost) in [(7.0, false, false), (-0.5, true, true), (0.0, true, false)] {
+            assert_eq!(stats.peek(0, None).episodes, 0);
+            stats.step(0, &Step { reward, terminated, life_lost, truncated: false });
+        }
+        let row = stats.peek(3, None);
+        assert_eq!((row.episodes, row.episode_length), (1, 3.0));
+        assert_eq!((row.train_return, row.train_clipped_return), (6.5, 0.0));
+    }
+
+    #[test]
+    fn interrupted_episodes_are_not_reported() {
+        let mut stats = Stats::new(2);
+        stats.step(0, &step(5.0, true));
+        stats.step(0, &step(100.0, false));
+        stats.interrupt();
+        stats.step(0, &step(1.0, true));
+        let row = stats.peek(3, None);
+        assert_eq!((row.episodes, row.train_return, row.episode_length), (2, 3.0, 1.0));
     }
 
     #[test]
     fn sums_start_anew_with_each_row() {
         let mut stats = Stats::new(1);
-        assert_eq!(stats.row(0, Some(0.5)).csv(), "0,0,0,,,,,,,0.5");
+        assert_eq!(stats.row(0, Some(0.5)).csv(), "0,0,0,,,,,,,,0.5");
         let learned = |loss| Learned { loss, gradient_norm: 1.0, mean_q: 2.0, mean_sigma: f32::NAN };
         stats.learned(&learned(1.0));
         stats.learned(&learned(3.0));
-        assert_eq!(stats.row(2, None).csv(), "2,0,2,,,2,1,2,,");
+        assert_eq!(stats.row(2, None).csv(), "2,0,2,,,,2,1,2,,");
         assert!(stats.peek(3, None).loss.is_nan());
     }
 }
