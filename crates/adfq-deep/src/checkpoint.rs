@@ -1,5 +1,5 @@
 //! A trainer as files, and back: everything that decides what follows, so that a resumed run is the same bits as one
-//! never stopped.
+//! never stopped. Environments in other processes are the exception: their state is out of reach.
 //!
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
@@ -12,9 +12,10 @@ use crate::policy::Explorer;
 use crate::replay::{Replay, ReplayState, Segment};
 use crate::stats::Stats;
 use crate::target::RewardRange;
-use crate::trainer::{Trainer, replay_settings};
+use crate::trainer::{Trainer, check_memory, replay_settings};
 use crate::{Error, Result};
 use adfq::random::ChaCha8Rng;
+use adfq_env::{Env, Envs, Space};
 use adfq_files::Container;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +48,8 @@ pub struct SegmentEntry {
 }
 
 impl SegmentEntry {
-    /// The file's name: the same slots always get the same name, and hold the same bytes.
+    /// The file's name: the same slots always get the same name, and hold the same bytes unless environments that could
+    /// not be saved took another turn. The file is then written anew.
     pub fn file_name(&self) -> String {
         format!("replay-{}-{:012}-{}.adfq", self.lane, self.first, self.count)
     }
@@ -56,6 +58,8 @@ impl SegmentEntry {
 /// The small things, in one section.
 #[derive(Serialize, Deserialize)]
 struct State {
+    /// With it a learner is made without an environment.
+    space: Space,
     step: u64,
     adam_steps: u64,
     rewards: RewardRange,
@@ -63,7 +67,8 @@ struct State {
     sampler: ChaCha8Rng,
     stats: Stats,
     evaluated: Option<Evaluation>,
-    envs: Vec<u8>,
+    /// None where the environments cannot be saved.
+    envs: Option<Vec<u8>>,
     observations: Vec<Observation>,
     replay: ReplayState,
     segments: Vec<SegmentEntry>,
@@ -81,6 +86,7 @@ pub fn write_segment(folder: &Path, entry: &SegmentEntry, segment: &Segment) -> 
 pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
     let priorities = trainer.replay.priorities();
     let state = State {
+        space: trainer.space.clone(),
         step: trainer.step,
         adam_steps: trainer.learner.adam.t,
         rewards: trainer.learner.rewards,
@@ -108,6 +114,16 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     Ok(file.write(path)?)
 }
 
+/// What a checkpoint holds, before there are environments to go on in.
+pub struct Saved {
+    /// The configuration of the run.
+    pub config: Config,
+    path: PathBuf,
+    state: State,
+    learner: Learner,
+    replay: Replay,
+}
+
 /// A trainer read back, and what else the checkpoint knew.
 pub struct Restored {
     /// The trainer, at the step of the checkpoint.
@@ -118,39 +134,57 @@ pub struct Restored {
     pub logs: LogLengths,
 }
 
-/// Reads a checkpoint and its segments, which lie beside it.
-pub fn read(path: &Path, available: Option<u64>) -> Result<Restored> {
-    let file = Container::read(path, KIND, VERSION)?;
-    let config = read_config(&file, path)?;
-    let state: State = decode(file.get("state")?, path)?;
+/// Reads a checkpoint and its segments, which lie beside it. Asks for no more memory than is available, where that is
+/// known.
+pub fn read(path: &Path, available: Option<u64>) -> Result<Saved> {
+    let (file, config, state, learner) = read_all_but_replay(path)?;
+    check_memory(&config, &state.space, available)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut trainer = Trainer::new(&config, available)?;
-    fill_learner(&mut trainer.learner, &file, path)?;
-    trainer.learner.adam.t = state.adam_steps;
-    trainer.learner.rewards = state.rewards;
-    let priorities = numbers(file.get("priorities")?, path)?;
-    let settings = replay_settings(&config);
+    let (settings, priorities) = (replay_settings(&config), numbers(file.get("priorities")?, path)?);
     // Segment after segment: there is no moment at which the memory is held twice.
     let segments = state.segments.iter().map(|entry| read_segment(folder, entry));
-    trainer.replay = Replay::restore(&settings, &trainer.space, &state.replay, &priorities, segments)?;
-    trainer.envs.restore(&state.envs)?;
-    trainer.step = state.step;
-    trainer.explorer = state.explorer;
-    trainer.sampler = state.sampler;
-    trainer.stats = state.stats;
-    trainer.evaluated = state.evaluated;
-    trainer.observations = state.observations;
-    Ok(Restored { trainer, segments: state.segments, logs: state.logs })
+    let replay = Replay::restore(&settings, &state.space, &state.replay, &priorities, segments)?;
+    Ok(Saved { config, path: path.to_owned(), state, learner, replay })
 }
 
-/// The learner of a checkpoint alone, for evaluation: no replay memory is read.
+impl Saved {
+    /// The trainer in these environments, which take up their state. Where none was saved, because it was out of reach,
+    /// they start anew and the episodes under way are cut off; all else is as it was.
+    pub fn take_up(self, mut envs: Box<dyn Envs>, evaluation: Box<dyn Env>) -> Result<Restored> {
+        let Self { config, path, state, learner, replay } = self;
+        learner.check_space(envs.space()).map_err(|error| unfit(&path, error))?;
+        if let Some(saved) = &state.envs {
+            envs.restore(saved).map_err(|error| unfit(&path, error))?;
+        }
+        let mut trainer = Trainer::assemble(&config, learner, replay, envs, evaluation)?;
+        trainer.step = state.step;
+        trainer.explorer = state.explorer;
+        trainer.sampler = state.sampler;
+        trainer.stats = state.stats;
+        trainer.evaluated = state.evaluated;
+        trainer.observations = state.observations;
+        if state.envs.is_none() {
+            trainer.interrupt()?;
+        }
+        Ok(Restored { trainer, segments: state.segments, logs: state.logs })
+    }
+}
+
+/// The learner of a checkpoint alone, for evaluation: no replay memory is read and no environment made.
 pub fn read_learner(path: &Path) -> Result<(Config, Learner, u64)> {
+    let (_, config, state, learner) = read_all_but_replay(path)?;
+    Ok((config, learner, state.step))
+}
+
+fn read_all_but_replay(path: &Path) -> Result<(Container<'static>, Config, State, Learner)> {
     let file = Container::read(path, KIND, VERSION)?;
     let config = read_config(&file, path)?;
     let state: State = decode(file.get("state")?, path)?;
-    let mut learner = Learner::new(&config, adfq_env::make(&config.env)?.space())?;
+    let mut learner = Learner::new(&config, &state.space)?;
     fill_learner(&mut learner, &file, path)?;
-    Ok((config, learner, state.step))
+    learner.adam.t = state.adam_steps;
+    learner.rewards = state.rewards;
+    Ok((file, config, state, learner))
 }
 
 fn read_config(file: &Container, path: &Path) -> Result<Config> {

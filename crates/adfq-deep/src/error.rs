@@ -31,6 +31,11 @@ pub enum Error {
         /// Those there are.
         known: String,
     },
+    /// The Atari preset for something else.
+    #[error(
+        "the preset atari-paper is for the games of Atari (atari:GAME), and {0} is none: use paper or default"
+    )]
+    NotAtari(String),
     /// More memory than there is.
     #[error(
         "the replay memory needs {needed} and this machine has {available} left; ask for a smaller \
@@ -43,6 +48,16 @@ pub enum Error {
         available: Bytes,
         /// How many transitions would fit.
         fits: usize,
+    },
+    /// A network and an environment that do not belong together.
+    #[error(
+        "the network is one for observations of {network}, but the environment has {env}: it has changed"
+    )]
+    Space {
+        /// What the network takes.
+        network: String,
+        /// What the environment gives.
+        env: String,
     },
     /// Learning went astray.
     #[error("the {quantity} is not finite at step {step}; {}", last_good(good.as_deref()))]

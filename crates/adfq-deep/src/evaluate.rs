@@ -38,10 +38,10 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// An evaluator for this configuration's environment.
-    pub fn new(config: &Config, learner: &Learner) -> Result<Self> {
-        let env = adfq_env::make(&config.env)?;
+    /// An evaluator in this environment, such as [`Host::env`](crate::Host::env) makes.
+    pub fn new(config: &Config, learner: &Learner, env: Box<dyn Env>) -> Result<Self> {
         let space = env.space();
+        learner.check_space(space)?;
         Ok(Self {
             observation: Observation::new(space),
             frame: vec![0; space.frame_bytes()],
@@ -85,9 +85,8 @@ impl Evaluator {
             see(&Seen { episode: number, step: episode.length, env: &*self.env, row, action })?;
             let step = self.env.step(action, &mut self.frame)?;
             self.observation.push(&self.frame);
-            episode.total += step.reward;
-            episode.length += 1;
-            if step.terminated || step.truncated || episode.length >= self.max_steps {
+            episode.step(step.reward);
+            if step.ended() || episode.length >= self.max_steps {
                 return Ok(episode);
             }
         }
@@ -107,6 +106,11 @@ impl Evaluation {
     /// The mean return.
     pub fn mean(&self) -> f64 {
         self.episodes.iter().map(|episode| episode.total).sum::<f64>() / self.episodes.len() as f64
+    }
+
+    /// The mean return with only the signs of rewards summed.
+    pub fn mean_clipped(&self) -> f64 {
+        self.episodes.iter().map(|episode| episode.clipped).sum::<f64>() / self.episodes.len() as f64
     }
 
     /// The smallest return.

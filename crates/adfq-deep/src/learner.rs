@@ -7,7 +7,7 @@ use crate::target::{self, AdfqTarget, RewardRange, Rows};
 use crate::{Error, Result};
 use adfq::random::stream;
 use adfq_env::Space;
-use adfq_nn::{Adam, Network, Workspace, huber};
+use adfq_nn::{Adam, Network, Spec, Workspace, huber};
 
 /// Learns from batches of transitions. Deterministic: no chance but that of its initial weights.
 pub struct Learner {
@@ -73,6 +73,18 @@ impl Learner {
     /// The network, without parameters.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// An error unless the network is one for this space.
+    pub fn check_space(&self, space: &Space) -> Result<()> {
+        let Spec { input, head, .. } = self.network.spec();
+        if (input, head.actions) == (&space.observation_shape(), space.actions) {
+            return Ok(());
+        }
+        Err(Error::Space {
+            network: format!("{input:?} and {} actions", head.actions),
+            env: format!("{:?} and {}", space.observation_shape(), space.actions),
+        })
     }
 
     /// One gradient step on a batch, at this environment step. A quantity that is not finite is an error, and the

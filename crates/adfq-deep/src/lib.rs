@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod config;
 mod error;
 pub mod evaluate;
+mod host;
 pub mod learner;
 mod observation;
 pub mod policy;
@@ -24,4 +25,5 @@ pub mod trainer;
 
 pub use config::Config;
 pub use error::{Bytes, Error, Result};
+pub use host::Host;
 pub use trainer::{Observer, Trainer};

@@ -9,16 +9,16 @@
 //! result.json           written at the end
 //! ```
 
-use crate::checkpoint::{self, LogLengths, Restored, SegmentEntry};
+use crate::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
 use crate::config::Config;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::stats::Metrics;
+use crate::stats::{Episode, Metrics};
 use crate::summary::Summary;
 use crate::trainer::{Observer, Trainer};
-use crate::{Error, Result};
+use crate::{Error, Host, Result};
 use adfq_files::tensorboard::EventWriter;
-use adfq_files::{Appender, Lock, create_folder, memory, write_atomic};
+use adfq_files::{Appender, Lock, create_folder, write_atomic};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ const METRICS: &str = "metrics.csv";
 /// The file with a row for each evaluation episode.
 pub const EVALUATIONS: &str = "evaluations.csv";
 /// Its first line.
-pub const EVALUATIONS_HEADER: &str = "step,episode,return,length";
+pub const EVALUATIONS_HEADER: &str = "step,episode,return,clipped_return,length";
 const EVENTS: &str = "events.out.tfevents.0.adfq";
 const RESULT: &str = "result.json";
 const CHECKPOINTS: &str = "checkpoints";
@@ -55,9 +55,15 @@ pub struct Run {
 
 impl Run {
     /// Starts a run in a folder that holds none yet.
-    pub fn create(folder: &Path, config: &Config, clock: Clock) -> Result<(Self, Trainer)> {
+    pub fn create(folder: &Path, config: &Config, host: &Host, clock: Clock) -> Result<(Self, Trainer)> {
         // Whatever is wrong with the configuration is said before anything is written.
-        let trainer = Trainer::new(config, memory::available())?;
+        let trainer = Trainer::new(config, host)?;
+        Ok((Self::start(folder, &trainer, clock)?, trainer))
+    }
+
+    /// The folder of a trainer before its first step; it must hold no run yet.
+    pub fn start(folder: &Path, trainer: &Trainer, clock: Clock) -> Result<Self> {
+        let config = trainer.config();
         create_folder(folder)?;
         let lock = Lock::acquire(folder)?;
         if folder.join(CONFIG).exists() {
@@ -65,30 +71,26 @@ impl Run {
         }
         create_folder(&folder.join(CHECKPOINTS))?;
         write_atomic(folder.join(CONFIG), config.to_toml()?.as_bytes())?;
-        let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
-        Ok((run, trainer))
+        Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)
     }
 
     /// Takes up a run where its last good checkpoint left it, or from the start if there is none yet. Checkpoints that
     /// could not be used are named in the list of warnings; if there are only such, that is an error and nothing changes.
-    pub fn resume(folder: &Path, clock: Clock) -> Result<(Self, Trainer, Vec<String>)> {
+    pub fn resume(folder: &Path, host: &Host, clock: Clock) -> Result<(Self, Trainer, Vec<String>)> {
         let config = read_config(folder)?;
         let lock = Lock::acquire(folder)?;
         create_folder(&folder.join(CHECKPOINTS))?;
         let mut unusable: Vec<Error> = vec![];
         for path in checkpoints(folder)?.into_iter().rev() {
-            match checkpoint::read(&path, memory::available()) {
+            match restore(&path, &config, host) {
                 Ok(Restored { trainer, segments, logs }) => {
-                    check_same(&path, &config, trainer.config())?;
                     let kept = vec![(path, segments.clone())];
                     let run = Self::open(folder, lock, logs, segments, kept, config.envs, clock)?;
                     let warn = |error: Error| format!("{error}; an earlier checkpoint is used");
                     return Ok((run, trainer, unusable.into_iter().map(warn).collect()));
                 }
-                // A memory that is too small, say, is no fault of the file.
-                Err(
-                    error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_) | Error::Env(_)),
-                ) => {
+                // A memory that is too small, say, or an environment that cannot be made is no fault of the file.
+                Err(error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_))) => {
                     unusable.push(error);
                 }
                 Err(error) => return Err(error),
@@ -97,7 +99,7 @@ impl Run {
         if let Some(error) = unusable.into_iter().next() {
             return Err(error);
         }
-        let trainer = Trainer::new(&config, memory::available())?;
+        let trainer = Trainer::new(&config, host)?;
         let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
         Ok((run, trainer, vec![]))
     }
@@ -210,11 +212,16 @@ impl Observer for Run {
     fn evaluated(&mut self, evaluation: &Evaluation) -> Result<()> {
         let rows = evaluation.episodes.iter().enumerate();
         let rows: String = rows
-            .map(|(i, episode)| format!("{},{i},{},{}\n", evaluation.step, episode.total, episode.length))
+            .map(|(i, &Episode { total, clipped, length })| {
+                format!("{},{i},{total},{clipped},{length}\n", evaluation.step)
+            })
             .collect();
         self.evaluations.write(rows.as_bytes())?;
-        let scalar = ("evaluation/return", evaluation.mean());
-        Ok(self.events.scalars((self.clock)(), evaluation.step, &[scalar])?)
+        let returns = [
+            ("evaluation/return", evaluation.mean()),
+            ("evaluation/clipped_return", evaluation.mean_clipped()),
+        ];
+        Ok(self.events.scalars((self.clock)(), evaluation.step, &returns)?)
     }
 
     fn checkpoint(&mut self, trainer: &Trainer) -> Result<()> {
@@ -272,6 +279,13 @@ fn checkpoints(folder: &Path) -> Result<Vec<PathBuf>> {
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let list = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>();
     list().map_err(|source| adfq_files::Error::io("list", folder, source).into())
+}
+
+/// The trainer of a checkpoint. Environments are made once the rest of it is found good.
+fn restore(path: &Path, config: &Config, host: &Host) -> Result<Restored> {
+    let saved: Saved = checkpoint::read(path, host.memory)?;
+    check_same(path, config, &saved.config)?;
+    saved.take_up(host.envs(config)?, host.env(config, false)?)
 }
 
 fn check_same(path: &Path, file: &Config, checkpoint: &Config) -> Result<()> {

@@ -1,5 +1,6 @@
 //! What is measured while training: a row of `metrics.csv`, and the window behind it.
 
+use adfq_env::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -17,6 +18,8 @@ pub struct Metrics {
     pub updates: u64,
     /// Mean return of the last 100 episodes; NaN before the first ends.
     pub train_return: f64,
+    /// Mean of the same with only the signs of rewards summed, as learning on Atari sees them.
+    pub train_clipped_return: f64,
     /// Their mean length.
     pub episode_length: f64,
     /// Mean loss since the last row; NaN before the first gradient step. So for the four below.
@@ -33,11 +36,12 @@ pub struct Metrics {
 
 impl Metrics {
     /// The names of the columns, in their order.
-    pub const COLUMNS: [&str; 10] = [
+    pub const COLUMNS: [&str; 11] = [
         "step",
         "episodes",
         "updates",
         "train_return",
+        "train_clipped_return",
         "episode_length",
         "loss",
         "gradient_norm",
@@ -47,12 +51,13 @@ impl Metrics {
     ];
 
     /// The values of the columns.
-    pub fn values(&self) -> [f64; 10] {
+    pub fn values(&self) -> [f64; 11] {
         [
             self.step as f64,
             self.episodes as f64,
             self.updates as f64,
             self.train_return,
+            self.train_clipped_return,
             self.episode_length,
             self.loss,
             self.gradient_norm,
@@ -82,13 +87,29 @@ pub struct Learned {
     pub mean_sigma: f32,
 }
 
-/// An episode that ended.
+/// A whole game that ended: a life lost is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// Sum of rewards, undiscounted and unclipped.
     pub total: f64,
+    /// Sum of the rewards' signs: what is left where rewards are clipped.
+    pub clipped: f64,
     /// Steps.
     pub length: u64,
+}
+
+impl Episode {
+    /// Counts in a step.
+    pub fn step(&mut self, reward: f64) {
+        self.total += reward;
+        self.clipped += sign(reward);
+        self.length += 1;
+    }
+}
+
+/// A clipped reward: -1, 0 or 1.
+pub(crate) fn sign(reward: f64) -> f64 {
+    if reward == 0.0 { 0.0 } else { reward.signum() }
 }
 
 /// Sums since the last row and the last episodes; saved in a checkpoint.
@@ -109,18 +130,22 @@ impl Stats {
         Self { running: vec![Episode::default(); envs], ..Self::default() }
     }
 
-    /// A step in an environment, and whether the episode is over.
-    pub fn step(&mut self, env: usize, reward: f64, over: bool) {
+    /// A step in an environment. Returns go on over lost lives, to the end of the game.
+    pub fn step(&mut self, env: usize, step: &Step) {
         let episode = &mut self.running[env];
-        episode.total += reward;
-        episode.length += 1;
-        if over {
+        episode.step(step.reward);
+        if step.game_over() {
             self.last.push_back(std::mem::take(episode));
             self.episodes += 1;
             if self.last.len() > WINDOW {
                 self.last.pop_front();
             }
         }
+    }
+
+    /// The episodes under way will not be seen to their end, and are not reported.
+    pub fn interrupt(&mut self) {
+        self.running.fill(Episode::default());
     }
 
     /// A gradient step.
@@ -155,6 +180,7 @@ impl Stats {
             episodes: self.episodes,
             updates: self.updates,
             train_return: mean(|episode| episode.total),
+            train_clipped_return: mean(|episode| episode.clipped),
             episode_length: mean(|episode| episode.length as f64),
             loss,
             gradient_norm,
@@ -169,27 +195,54 @@ impl Stats {
 mod tests {
     use super::*;
 
+    fn step(reward: f64, terminated: bool) -> Step {
+        Step { reward, terminated, ..Step::default() }
+    }
+
     #[test]
     fn returns_are_those_of_the_last_hundred_episodes() {
         let mut stats = Stats::new(2);
         for i in 0..150 {
-            stats.step(0, 1.0, false);
-            stats.step(1, f64::from(i), true);
+            stats.step(0, &step(1.0, false));
+            stats.step(1, &step(f64::from(i), true));
         }
         let row = stats.row(300, None);
         assert_eq!((row.episodes, row.train_return, row.episode_length), (150, 99.5, 1.0));
-        stats.step(0, 1.0, true);
+        stats.step(0, &step(1.0, true));
         assert_eq!(stats.peek(301, None).episode_length, (99.0 + 151.0) / 100.0);
+    }
+
+    #[test]
+    fn a_lost_life_ends_no_game() {
+        let mut stats = Stats::new(1);
+        for (reward, terminated, life_lost) in [(7.0, false, false), (-0.5, true, true), (0.0, true, false)] {
+            assert_eq!(stats.peek(0, None).episodes, 0);
+            stats.step(0, &Step { reward, terminated, life_lost, truncated: false });
+        }
+        let row = stats.peek(3, None);
+        assert_eq!((row.episodes, row.episode_length), (1, 3.0));
+        assert_eq!((row.train_return, row.train_clipped_return), (6.5, 0.0));
+    }
+
+    #[test]
+    fn interrupted_episodes_are_not_reported() {
+        let mut stats = Stats::new(2);
+        stats.step(0, &step(5.0, true));
+        stats.step(0, &step(100.0, false));
+        stats.interrupt();
+        stats.step(0, &step(1.0, true));
+        let row = stats.peek(3, None);
+        assert_eq!((row.episodes, row.train_return, row.episode_length), (2, 3.0, 1.0));
     }
 
     #[test]
     fn sums_start_anew_with_each_row() {
         let mut stats = Stats::new(1);
-        assert_eq!(stats.row(0, Some(0.5)).csv(), "0,0,0,,,,,,,0.5");
+        assert_eq!(stats.row(0, Some(0.5)).csv(), "0,0,0,,,,,,,,0.5");
         let learned = |loss| Learned { loss, gradient_norm: 1.0, mean_q: 2.0, mean_sigma: f32::NAN };
         stats.learned(&learned(1.0));
         stats.learned(&learned(3.0));
-        assert_eq!(stats.row(2, None).csv(), "2,0,2,,,2,1,2,,");
+        assert_eq!(stats.row(2, None).csv(), "2,0,2,,,,2,1,2,,");
         assert!(stats.peek(3, None).loss.is_nan());
     }
 }

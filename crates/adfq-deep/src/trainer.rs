@@ -7,11 +7,12 @@ use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
-use crate::stats::{Metrics, Stats};
-use crate::{Bytes, Error, Result};
+use crate::stats::{Metrics, Stats, sign};
+use crate::{Bytes, Error, Host, Result};
 use adfq::random::{ChaCha8Rng, stream};
-use adfq_env::{Space, VecEnv};
+use adfq_env::{Env, Envs, Space};
 use adfq_nn::Workspace;
+use rand::Rng;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What watches a run. Every method but [`Observer::checkpoint`] is told something; that one saves.
@@ -31,7 +32,7 @@ pub struct Trainer {
     pub(crate) step: u64,
     pub(crate) learner: Learner,
     pub(crate) explorer: Explorer,
-    pub(crate) envs: VecEnv,
+    pub(crate) envs: Box<dyn Envs>,
     pub(crate) observations: Vec<Observation>,
     pub(crate) replay: Replay,
     pub(crate) sampler: ChaCha8Rng,
@@ -46,30 +47,61 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A run before its first step. Asks for no more memory than `available`, where that is known.
-    pub fn new(config: &Config, available: Option<u64>) -> Result<Self> {
+    /// A run before its first step. Asks for no more memory than the host has.
+    ///
+    /// ```
+    /// use adfq_deep::{Config, Host, Trainer};
+    ///
+    /// let mut trainer = Trainer::new(&Config::for_env("cartpole")?, &Host::default())?;
+    /// trainer.advance()?;
+    /// assert_eq!(trainer.step(), 1);
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn new(config: &Config, host: &Host) -> Result<Self> {
         config.check()?;
-        let mut envs = VecEnv::named(&config.env, config.envs)?;
+        let evaluation = host.env(config, false)?;
+        // Before further environments are made, each of which may be a process.
+        check_memory(config, evaluation.space(), host.memory)?;
+        Self::with_envs(config, host, host.envs(config)?, evaluation)
+    }
+
+    /// The same in environments that are made already: those of training, and the one of evaluation.
+    pub fn with_envs(
+        config: &Config,
+        host: &Host,
+        envs: Box<dyn Envs>,
+        evaluation: Box<dyn Env>,
+    ) -> Result<Self> {
+        config.check()?;
+        check_memory(config, envs.space(), host.memory)?;
+        let learner = Learner::new(config, envs.space())?;
+        let replay = Replay::new(&replay_settings(config), envs.space())?;
+        let mut trainer = Self::assemble(config, learner, replay, envs, evaluation)?;
+        trainer.reset_envs(config.seed)?;
+        Ok(trainer)
+    }
+
+    /// The parts of a run put together. No episode has begun, and no counter moved.
+    pub(crate) fn assemble(
+        config: &Config,
+        learner: Learner,
+        replay: Replay,
+        envs: Box<dyn Envs>,
+        evaluation: Box<dyn Env>,
+    ) -> Result<Self> {
+        if envs.len() != config.envs {
+            return Err(Error::Setting { name: "envs", must: "the number of environments given" });
+        }
         let space = envs.space().clone();
-        let settings = replay_settings(config);
-        check_memory(config, &space, available)?;
-        envs.reset(config.seed)?;
-        let start = |frame: &[u8]| {
-            let mut observation = Observation::new(&space);
-            observation.start(frame);
-            observation
-        };
-        let observations = envs.frames().chunks_exact(space.frame_bytes()).map(start).collect();
-        let learner = Learner::new(config, &space)?;
         Ok(Self {
             step: 0,
             explorer: Explorer::new(config),
-            observations,
-            replay: Replay::new(&settings, &space)?,
+            observations: vec![Observation::new(&space); config.envs],
+            replay,
             sampler: stream(config.seed, "replay"),
             stats: Stats::new(config.envs),
             evaluated: None,
-            evaluator: Evaluator::new(config, &learner)?,
+            evaluator: Evaluator::new(config, &learner, evaluation)?,
             sample: Sample::default(),
             inputs: vec![0.0; config.envs * space.observation_len()],
             acting: Workspace::new(learner.network(), 1, config.envs)?,
@@ -79,6 +111,25 @@ impl Trainer {
             envs,
             space,
         })
+    }
+
+    /// Starts an episode in every environment.
+    fn reset_envs(&mut self, seed: u64) -> Result<()> {
+        self.envs.reset(seed)?;
+        let frames = self.envs.frames().chunks_exact(self.space.frame_bytes());
+        self.observations.iter_mut().zip(frames).for_each(|(observation, frame)| observation.start(frame));
+        Ok(())
+    }
+
+    /// Goes on in environments that could not be saved: they start anew, and the episodes under way are cut off where
+    /// they were, at the frame that the agent saw last. Nothing is reported of these.
+    pub(crate) fn interrupt(&mut self) -> Result<()> {
+        for (lane, observation) in self.observations.iter().enumerate() {
+            self.replay.interrupt(lane, observation.latest())?;
+        }
+        self.stats.interrupt();
+        let name = format!("resumed at {}", self.step);
+        self.reset_envs(stream(self.config.seed, &name).next_u64())
     }
 
     /// Environment steps so far.
@@ -200,7 +251,7 @@ impl Trainer {
             happened.truncated,
             last,
         )?;
-        self.stats.step(env, happened.reward, over);
+        self.stats.step(env, &happened);
         match over {
             true => self.observations[env].start(frame),
             false => self.observations[env].push(frame),
@@ -220,10 +271,6 @@ impl Trainer {
     }
 }
 
-fn sign(reward: f64) -> f64 {
-    if reward == 0.0 { 0.0 } else { reward.signum() }
-}
-
 pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {
     let replay = &config.replay;
     ReplaySettings {
@@ -238,20 +285,19 @@ pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {
     }
 }
 
-/// What the replay memory of this configuration will take.
-pub fn replay_bytes(config: &Config) -> Result<Bytes> {
-    let space = adfq_env::make(&config.env)?.space().clone();
-    Ok(Bytes(Replay::bytes_needed(&replay_settings(config), &space)))
+/// What the replay memory of this configuration will take in an environment with this space.
+pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
+    Bytes(Replay::bytes_needed(&replay_settings(config), space))
 }
 
-fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
-    let settings = replay_settings(config);
-    let needed = Replay::bytes_needed(&settings, space);
+/// An error if the replay memory would take more than there is, where that is known.
+pub(crate) fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
+    let needed = replay_bytes(config, space);
     match available {
-        Some(available) if needed > available => {
-            let share = available as f64 / needed as f64;
-            let fits = (settings.capacity as f64 * share * 0.9) as usize;
-            Err(Error::Memory { needed: Bytes(needed), available: Bytes(available), fits })
+        Some(available) if needed.0 > available => {
+            let share = available as f64 / needed.0 as f64;
+            let fits = (config.replay.capacity as f64 * share * 0.9) as usize;
+            Err(Error::Memory { needed, available: Bytes(available), fits })
         }
         _ => Ok(()),
     }

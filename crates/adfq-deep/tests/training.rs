@@ -1,14 +1,14 @@
 //! Whole trainers: what they learn in seconds, and what must not depend on how they are run.
 
 use adfq_deep::config::{AgentKind, PolicyKind};
-use adfq_deep::{Config, Error, Trainer};
+use adfq_deep::{Config, Error, Host, Trainer};
 
 fn config(env: &str, agent: AgentKind, policy: PolicyKind) -> Config {
     Config { agent, policy, steps: 8_000, ..Config::for_env(env).unwrap() }
 }
 
 fn trained(config: &Config, steps: u64) -> Trainer {
-    let mut trainer = Trainer::new(config, None).unwrap();
+    let mut trainer = Trainer::new(config, &Host::default()).unwrap();
     while trainer.step() < steps {
         trainer.advance().unwrap();
     }
@@ -59,7 +59,7 @@ fn evaluation_leaves_training_alone() {
 fn divergence_stops_the_run() {
     let mut config = config("cartpole", AgentKind::Ddqn, PolicyKind::Epsilon);
     config.learning.adam.rate = 1e30;
-    let mut trainer = Trainer::new(&config, None).unwrap();
+    let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
     let error = (0..8_000).find_map(|_| trainer.advance().err()).unwrap();
     let Error::Diverged { step, .. } = error else { panic!("{error}") };
     assert!(step >= config.learning.warmup, "{step}");
@@ -68,10 +68,11 @@ fn divergence_stops_the_run() {
 #[test]
 fn a_memory_too_large_is_refused_before_anything_is_done() {
     let config = config("minatar/breakout", AgentKind::Adfq, PolicyKind::Thompson);
-    let error = Trainer::new(&config, Some(10_000_000)).err().unwrap().to_string();
+    let host = Host { memory: Some(10_000_000), ..Host::default() };
+    let error = Trainer::new(&config, &host).err().unwrap().to_string();
     assert!(error.contains("this machine has 10.0 MB left"), "{error}");
     let fits: usize = error.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
     let mut smaller = config.clone();
     smaller.replay.capacity = fits;
-    assert!(Trainer::new(&smaller, Some(10_000_000)).is_ok());
+    assert!(Trainer::new(&smaller, &host).is_ok());
 }

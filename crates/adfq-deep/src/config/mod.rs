@@ -1,11 +1,18 @@
-//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in [`presets`].
+//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in [`presets`], changes by
+//! name in `assign`.
 
+mod assign;
 pub mod presets;
+mod task;
+
+pub use assign::env_args;
+pub use task::is_atari;
 
 use crate::target::Limits;
 use crate::{Error, Result};
 use adfq::policy::Epsilon;
 use adfq::update::{NoiseKind, RuleKind, Update};
+use adfq_env::Args;
 use adfq_nn::{AdamSettings, Clip, Head, Init, Layer, Output, Spec, Weights};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +90,9 @@ pub struct Config {
     pub steps: u64,
     /// Environments stepped side by side. The ratio of gradient steps to environment steps stays the same.
     pub envs: usize,
+    /// Arguments of the environment; ours have none.
+    #[serde(default, skip_serializing_if = "Args::is_empty")]
+    pub env_args: Args,
     /// The network between input and head.
     pub network: NetworkConfig,
     /// Beliefs; for the agent `adfq`.
@@ -270,6 +280,7 @@ impl Config {
         let priority = replay.priority.as_ref();
         for (name, fits, must) in [
             ("steps", self.steps > 0, "at least 1"),
+            ("env_args", self.env_args.values().all(writable), "without nan and inf"),
             ("envs", self.envs > 0, "at least 1"),
             ("adfq.mean", adfq.mean.is_finite(), "a finite number"),
             ("adfq.min_var", adfq.min_var > 0.0, "above 0"),
@@ -310,6 +321,21 @@ impl Config {
             return Err(Error::NoBeliefs(self.agent.name()));
         }
         self.update().map(drop)
+    }
+
+    /// The same over another number of steps. An evaluation every hundredth of the run, as in the paper, remains one.
+    ///
+    /// ```
+    /// let paper = adfq_deep::Config::for_env("cartpole")?.with("evaluation.every=1000")?; // of 100,000 steps
+    /// assert_eq!(paper.with_steps(20_000).evaluation.every, 200);
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn with_steps(mut self, steps: u64) -> Self {
+        if self.evaluation.every.checked_mul(100) == Some(self.steps) {
+            self.evaluation.every = (steps / 100).max(1);
+        }
+        self.steps = steps;
+        self
     }
 
     /// The update that makes ADFQ's target.
@@ -365,42 +391,13 @@ impl Config {
     }
 }
 
-impl Config {
-    /// The same with one setting changed, given as on the command line: `learning.batch=64`.
-    ///
-    /// ```
-    /// use adfq_deep::Config;
-    ///
-    /// let config = Config::for_env("cartpole")?;
-    /// assert_eq!(config.with("learning.batch=64")?.learning.batch, 64);
-    /// assert_eq!(config.with("adfq.rule=exact")?.adfq.rule, adfq::update::RuleKind::Exact);
-    /// assert!(config.with("learning.bach=64").is_err());
-    /// # Ok::<(), adfq_deep::Error>(())
-    /// ```
-    pub fn with(&self, assignment: &str) -> Result<Self> {
-        let wrong = |reason: &str| Error::Toml(format!("{assignment:?}: {reason}"));
-        let (path, value) = assignment.split_once('=').ok_or_else(|| wrong("say it as name=value"))?;
-        let (path, value) = (path.trim(), value.trim());
-        // A word that is no TOML value is a string: rule=exact.
-        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
-        let parsed = parsed.and_then(|mut table| table.remove("value"));
-        let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
-        let mut table: toml::Table = self.to_toml()?.parse().map_err(|error| wrong(&format!("{error}")))?;
-        let (last, parents) = match path.rsplit_once('.') {
-            Some((parents, last)) => (last, parents.split('.').collect()),
-            None => (path, vec![]),
-        };
-        let mut inner = &mut table;
-        for parent in parents {
-            let entry = inner.entry(parent).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-            inner = entry.as_table_mut().ok_or_else(|| wrong(&format!("{parent} has no settings within")))?;
-        }
-        inner.insert(last.to_owned(), value);
-        let text = toml::to_string(&table).map_err(|error| wrong(&error.to_string()))?;
-        let config: Self =
-            toml::from_str(&text).map_err(|error| wrong(&error.message().replace('\n', ", ")))?;
-        config.check()?;
-        Ok(config)
+/// Whether TOML has this value: it knows no null, and what is not a finite number becomes one on the way to JSON.
+fn writable(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Null => false,
+        serde_json::Value::Array(values) => values.iter().all(writable),
+        serde_json::Value::Object(values) => values.values().all(writable),
+        _ => true,
     }
 }
 

@@ -1,56 +1,48 @@
 //! Named settings: the paper's, and ours for each kind of environment. They differ in the learning, never in the agent:
 //! ADFQ, DQN and Double DQN get the same.
 
+use super::task::{Task, dense};
 use super::*;
-use adfq_nn::Padding;
+use adfq_env::Space;
 
 /// The presets there are.
-pub const NAMES: [&str; 2] = ["default", "paper"];
+pub const NAMES: [&str; 3] = ["default", "paper", "atari-paper"];
 
 /// Prioritised replay as in the paper.
 const PRIORITY: Priority = Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
 
-/// What kind of task an environment is, as far as settings depend on it.
-enum Task {
-    Control,
-    Grid,
-}
-
-impl Task {
-    /// By name: a preset must be known before the environment is made.
-    fn of(env: &str) -> Self {
-        let env = env.to_lowercase();
-        if env.contains("minatar") || env.starts_with("deepsea") { Self::Grid } else { Self::Control }
-    }
-}
-
 impl Config {
-    /// Our settings for this environment: ADFQ with Thompson sampling.
+    /// Our settings for this environment: ADFQ with Thompson sampling. Makes the environment to learn its space; who has
+    /// it at hand takes [`Config::preset`].
     pub fn for_env(env: &str) -> Result<Self> {
-        Self::preset("default", env)
+        Self::preset("default", env, adfq_env::make(env)?.space())
     }
 
-    /// The settings of this name for this environment.
+    /// The settings of this name for this environment, whose space is known. `atari-paper` is for the games of Atari,
+    /// where `paper` means the same.
     ///
     /// ```
     /// use adfq_deep::Config;
     ///
-    /// assert_eq!(Config::preset("paper", "cartpole")?.adfq.sd, 30.0);
-    /// assert!(Config::preset("papper", "cartpole").unwrap_err().to_string().contains("default, paper"));
+    /// let env = adfq_env::make("cartpole")?;
+    /// assert_eq!(Config::preset("paper", "cartpole", env.space())?.adfq.sd, 30.0);
+    /// let error = Config::preset("papper", "cartpole", env.space()).unwrap_err();
+    /// assert!(error.to_string().contains("default, paper, atari-paper"));
     /// # Ok::<(), adfq_deep::Error>(())
     /// ```
-    pub fn preset(name: &str, env: &str) -> Result<Self> {
-        let task = Task::of(env);
+    pub fn preset(name: &str, env: &str, space: &Space) -> Result<Self> {
+        let task = Task::of(env, space);
         match name {
             "default" => Ok(default(env, &task)),
             "paper" => Ok(paper(env, &task)),
+            "atari-paper" if matches!(task, Task::Atari { .. }) => Ok(paper(env, &task)),
+            "atari-paper" => Err(Error::NotAtari(env.to_owned())),
             _ => Err(Error::Preset { name: name.to_owned(), known: NAMES.join(", ") }),
         }
     }
 }
 
-/// App. E of the paper and, where it is silent, the authors' code. Its Atari network does not fit the small grids of
-/// MinAtar and DeepSea: these get the network of the MinAtar paper (Young and Tian 2019).
+/// App. E of the paper and, where it is silent, the authors' code.
 fn paper(env: &str, task: &Task) -> Config {
     let atari = Config {
         env: env.to_owned(),
@@ -59,7 +51,8 @@ fn paper(env: &str, task: &Task) -> Config {
         seed: 0,
         steps: 10_000_000,
         envs: 1,
-        network: NetworkConfig { layers: small_convolution(), dueling: None, weights: Weights::Xavier },
+        env_args: Args::new(),
+        network: NetworkConfig { layers: task.layers(), dueling: None, weights: Weights::Xavier },
         adfq: AdfqConfig {
             rule: RuleKind::Analytic,
             mean: 1.0,
@@ -91,9 +84,18 @@ fn paper(env: &str, task: &Task) -> Config {
     };
     match task {
         Task::Grid => atari,
+        // A game may take an hour: three of them at the end too, and more where they are asked for (`adfq eval`).
+        Task::Atari { pong } => {
+            let evaluation = Evaluating { final_episodes: 3, ..atari.evaluation };
+            Config { evaluation, ..atari }.with_steps(if *pong { 5_000_000 } else { 10_000_000 })
+        }
+        Task::Image { frame_bytes, .. } => Config {
+            replay: ReplayConfig { capacity: slots(atari.replay.capacity, *frame_bytes), ..atari.replay },
+            evaluation: Evaluating { final_episodes: 10, ..atari.evaluation },
+            ..atari
+        },
         Task::Control => Config {
             steps: 200_000,
-            network: NetworkConfig { layers: dense(&[64]), ..atari.network },
             adfq: AdfqConfig { sd: 30.0, ..atari.adfq },
             exploration: Exploration { to: 0.02, ..atari.exploration },
             replay: ReplayConfig { priority: None, ..atari.replay },
@@ -153,29 +155,97 @@ fn default(env: &str, task: &Task) -> Config {
             logging: Logging { metrics: 1_000, checkpoint: 20_000 },
             ..paper
         },
+        // Untuned: the paper's settings, with what helped elsewhere, over a number of steps that a CPU can take.
+        Task::Atari { .. } | Task::Image { .. } => Config {
+            envs: 8,
+            learning: Learning {
+                bound_targets: true,
+                // The scale of rewards is known on Atari alone.
+                clip_rewards: matches!(task, Task::Atari { .. }),
+                ..paper.learning
+            },
+            logging: Logging { metrics: 1_000, checkpoint: 10_000 },
+            ..paper.with_steps(1_000_000)
+        },
     }
 }
 
-fn dense(units: &[usize]) -> Vec<Layer> {
-    units.iter().map(|&units| Layer::Dense { units }).collect()
-}
-
-fn small_convolution() -> Vec<Layer> {
-    let conv = Layer::Conv { filters: 16, kernel: 3, stride: 1, padding: Padding::Valid };
-    vec![conv, Layer::Dense { units: 128 }]
+/// As many slots as wanted, or as many frames as fit in about 2 GB.
+fn slots(wanted: usize, frame_bytes: usize) -> usize {
+    const MOST: usize = 2_000_000_000;
+    wanted.min(MOST / frame_bytes.max(1)).max(1_000)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adfq_env::Element;
+
+    fn space(frame: &[usize]) -> Space {
+        Space { frame: frame.to_vec(), element: Element::U8 { scale: 1.0 / 255.0 }, stack: 4, actions: 6 }
+    }
+
+    fn preset(name: &str, env: &str, frame: &[usize]) -> Config {
+        let config = Config::preset(name, env, &space(frame)).unwrap();
+        assert_eq!(Config::from_toml(&config.to_toml().unwrap()).unwrap(), config, "{name} {env}");
+        config
+    }
 
     #[test]
     fn every_preset_is_valid_and_survives_its_file() {
-        for name in NAMES {
-            for env in ["cartpole", "acrobot", "minatar/breakout", "deepsea-10"] {
-                let config = Config::preset(name, env).unwrap();
-                assert_eq!(Config::from_toml(&config.to_toml().unwrap()).unwrap(), config, "{name} {env}");
+        for name in ["default", "paper"] {
+            for env in ["cartpole", "acrobot", "minatar/breakout", "deepsea-10", "atari:pong", "gym:x"] {
+                preset(name, env, &[84, 84, 1]);
+            }
+            for frame in [&[8][..], &[7, 7, 3], &[96, 96, 3], &[210, 160, 3], &[2160, 3840, 3]] {
+                preset(name, "gym:x", frame);
             }
         }
+    }
+
+    #[test]
+    fn the_paper_on_atari() {
+        let pong = preset("atari-paper", "atari:pong", &[84, 84, 1]);
+        assert_eq!(preset("paper", "atari:pong", &[84, 84, 1]), pong);
+        assert_eq!((pong.steps, pong.evaluation.every, pong.envs), (5_000_000, 50_000, 1));
+        let boxing = preset("atari-paper", "atari:boxing", &[84, 84, 1]);
+        assert_eq!((boxing.steps, boxing.evaluation.every), (10_000_000, 100_000));
+        assert_eq!((boxing.evaluation.episodes, boxing.evaluation.final_episodes), (3, 3));
+        assert_eq!((boxing.adfq.mean, boxing.adfq.sd, boxing.adfq.terminal_var), (1.0, 50.0, 1e-3));
+        let Learning { batch, warmup, every, clip_rewards, bound_targets, .. } = boxing.learning;
+        assert_eq!((batch, warmup, every, clip_rewards, bound_targets), (32, 10_000, 4, true, false));
+        assert_eq!(boxing.learning.target, TargetUpdate::Hard(1_000));
+        let spec = boxing.spec(vec![84, 84, 4], 18);
+        let tensors: Vec<_> =
+            adfq_nn::Network::new(&spec).unwrap().tensors().iter().map(|t| t.shape.clone()).collect();
+        // 84 → 21 → 11 → 11, as in the authors' code.
+        assert_eq!(tensors[0], [8, 8, 4, 32]);
+        assert_eq!(tensors[6], [7_744, 256]);
+        let error =
+            Config::preset("atari-paper", "gym:ALE/Pong-v5", &space(&[210, 160, 3])).unwrap_err().to_string();
+        assert!(error.contains("gym:ALE/Pong-v5") && error.contains("atari:GAME"), "{error}");
+    }
+
+    #[test]
+    fn steps_asked_for_keep_a_hundred_evaluations_of_the_paper() {
+        let short = preset("atari-paper", "atari:pong", &[84, 84, 1]).with_steps(200_000);
+        assert_eq!((short.steps, short.evaluation.every), (200_000, 2_000));
+        let ours = Config::for_env("cartpole").unwrap();
+        assert_eq!(ours.clone().with_steps(10_000), Config { steps: 10_000, ..ours });
+    }
+
+    #[test]
+    fn large_images_get_fewer_slots() {
+        for (frame, slots) in
+            [(&[84, 84, 1][..], 50_000), (&[210, 160, 3], 19_841), (&[2160, 3840, 3], 1_000)]
+        {
+            assert_eq!(preset("default", "gym:x", frame).replay.capacity, slots);
+        }
+        let atari = preset("default", "atari:breakout", &[84, 84, 1]);
+        assert_eq!((atari.replay.capacity, atari.steps, atari.envs), (50_000, 1_000_000, 8));
+        assert_eq!((atari.evaluation.every, atari.learning.bound_targets), (10_000, true));
+        assert!(
+            atari.learning.clip_rewards && !preset("default", "gym:x", &[84, 84, 1]).learning.clip_rewards
+        );
     }
 }

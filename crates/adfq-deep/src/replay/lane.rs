@@ -2,7 +2,8 @@
 //!
 //! Slots are counted from the first ever written and never reused, so that a counter names one frame for good; where it
 //! lies in the ring is the counter modulo the ring's length. An episode of T steps takes T + 1 slots in a row, its final
-//! frame the last of them, without a step.
+//! frame the last of them, without a step. An episode that was interrupted has one too, though no step of it says so:
+//! slots once written stay as they are.
 
 use super::{ReplayError, Result};
 use std::ops::Range;
@@ -137,12 +138,16 @@ impl Lane {
         (0..reach).find(|&back| self.slot(counter - back).is(FIRST)).unwrap_or(reach)
     }
 
-    /// The n-step transition from here: Σ γᵏ rₖ over k < m, and γᵐ, where m ≤ n stops at the episode's end.
+    /// The n-step transition from here: Σ γᵏ rₖ over k < m, and γᵐ, where m ≤ n stops at the episode's end, or where it
+    /// was interrupted.
     pub fn transition(&self, counter: u64, powers: &[f64]) -> Transition {
         let action = self.slot(counter).action;
         let (mut reward, mut next, mut terminal) = (0.0, counter, false);
         for power in &powers[..self.layout.n_step] {
             let slot = self.slot(next);
+            if slot.is(FINAL) {
+                break; // Interrupted: this frame is the successor.
+            }
             reward += power * f64::from(slot.reward);
             next += 1;
             if slot.is(TERMINATED | TRUNCATED) {
@@ -161,18 +166,31 @@ impl Lane {
         frame: &[u8],
         slot: Slot,
         last: Option<&[u8]>,
-        changed: &mut impl FnMut(usize, bool),
+        changed: &mut dyn FnMut(usize, bool),
     ) {
         let first = if self.head == self.start { FIRST } else { 0 };
         self.write(frame, Slot { flags: slot.flags | first, ..slot }, changed);
         if let Some(last) = last {
-            self.write(last, Slot { flags: FINAL, ..Slot::default() }, changed);
-            self.start = self.head;
+            self.end(last, changed);
         }
         self.admit(changed);
     }
 
-    fn write(&mut self, frame: &[u8], slot: Slot, changed: &mut impl FnMut(usize, bool)) {
+    /// Cuts off the episode going on at the frame that followed its last step. Between episodes there is nothing to cut.
+    pub fn interrupt(&mut self, frame: &[u8], changed: &mut dyn FnMut(usize, bool)) {
+        if self.head > self.start {
+            self.end(frame, changed);
+            self.admit(changed);
+        }
+    }
+
+    /// Writes the final frame of an episode.
+    fn end(&mut self, frame: &[u8], changed: &mut dyn FnMut(usize, bool)) {
+        self.write(frame, Slot { flags: FINAL, ..Slot::default() }, changed);
+        self.start = self.head;
+    }
+
+    fn write(&mut self, frame: &[u8], slot: Slot, changed: &mut dyn FnMut(usize, bool)) {
         let place = self.place(self.head);
         if place == self.slots.len() {
             self.slots.push(slot);
@@ -188,7 +206,7 @@ impl Lane {
     }
 
     /// Drops the transitions that need the oldest frame, which is about to be overwritten.
-    fn retire(&mut self, changed: &mut impl FnMut(usize, bool)) {
+    fn retire(&mut self, changed: &mut dyn FnMut(usize, bool)) {
         let low = self.lowest(self.kept().start + 1);
         for counter in self.window.start..low {
             if !self.slot(counter).is(FINAL) {
@@ -200,7 +218,7 @@ impl Lane {
     }
 
     /// Takes in the transitions whose last frame has come.
-    fn admit(&mut self, changed: &mut impl FnMut(usize, bool)) {
+    fn admit(&mut self, changed: &mut dyn FnMut(usize, bool)) {
         let high = self.highest();
         for counter in self.window.end..high {
             if !self.slot(counter).is(FINAL) {
@@ -287,11 +305,11 @@ impl Due {
         match self {
             _ if flags > FIRST | TERMINATED | TRUNCATED | FINAL => None,
             Self::First if flags & FIRST == 0 => None,
-            Self::Step if flags & (FIRST | FINAL) != 0 => None,
+            Self::Step if flags & FIRST != 0 => None,
             Self::Final if flags != FINAL => None,
-            Self::Final => Some(Self::First),
-            Self::Any if flags == FINAL => Some(Self::First),
-            Self::First | Self::Step | Self::Any => (flags & FINAL == 0).then_some(after),
+            // After a step that ended nothing too: there the episode was interrupted.
+            Self::Final | Self::Step | Self::Any if flags == FINAL => Some(Self::First),
+            Self::First | Self::Step | Self::Final | Self::Any => (flags & FINAL == 0).then_some(after),
         }
     }
 }

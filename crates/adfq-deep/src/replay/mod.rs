@@ -2,7 +2,8 @@
 //!
 //! A [`Replay`] keeps every frame once, as the bytes the environment wrote. M environments write M lanes, rings of
 //! capacity/M slots; a slot is a frame and the step taken on seeing it, and the frame that followed is in the next slot.
-//! The final frame of an episode has a slot to itself: a cut-off episode bootstraps from it. Stacked observations and
+//! The final frame of an episode has a slot to itself: a cut-off episode bootstraps from it, and so does one that was
+//! interrupted ([`Replay::interrupt`]). Stacked observations and
 //! n-step returns are put together when sampled ([`Sample`]), and neither reaches from one episode into another.
 //!
 //! A transition can be sampled once its successor is known, n steps on or at the episode's end, and until a frame that
@@ -125,11 +126,7 @@ impl Replay {
         last: Option<&[u8]>,
     ) -> Result<()> {
         self.lane(lane)?;
-        for frame in [Some(frame), last].into_iter().flatten() {
-            if frame.len() != self.layout.frame_bytes {
-                return Err(ReplayError::Frame { got: frame.len(), want: self.layout.frame_bytes });
-            }
-        }
+        [Some(frame), last].into_iter().flatten().try_for_each(|frame| self.check_frame(frame))?;
         if last.is_some() != (terminated || truncated) {
             return Err(ReplayError::Last);
         }
@@ -141,17 +138,47 @@ impl Replay {
         }
         let flag = |set, flag| if set { flag } else { 0 };
         let flags = flag(terminated, TERMINATED) | flag(truncated, TRUNCATED);
-        self.write(lane, frame, Slot { reward, action, flags }, last);
+        let slot = Slot { reward, action, flags };
+        self.change(lane, |lane, changed| lane.push(frame, slot, last, changed));
         Ok(())
     }
 
-    fn write(&mut self, lane: usize, frame: &[u8], slot: Slot, last: Option<&[u8]>) {
-        let base = lane * self.layout.slots;
+    /// Cuts off the episode of environment `lane` after its last step, which led to `frame`: its transitions bootstrap
+    /// from there, and what is pushed next begins another. Between episodes nothing happens.
+    ///
+    /// ```
+    /// # use adfq_deep::replay::{Replay, ReplaySettings, Sample};
+    /// # let space = adfq_env::Space { frame: vec![1], element: adfq_env::Element::U8 { scale: 1.0 }, stack: 1, actions: 3 };
+    /// # let settings = ReplaySettings { capacity: 100, envs: 1, n_step: 3, discount: 0.5, priority: None };
+    /// let mut replay = Replay::new(&settings, &space)?; // n = 3, γ = ½
+    /// replay.push(0, &[10], 2, 1.0, false, false, None)?;
+    /// replay.interrupt(0, &[20])?;
+    /// replay.push(0, &[30], 0, 8.0, false, false, None)?;
+    /// let mut sample = Sample { index: replay.indices().collect(), ..Sample::default() };
+    /// replay.gather(&mut sample)?;
+    /// assert_eq!((sample.next(), &sample.reward[..]), (&[20.0][..], &[1.0][..]));
+    /// assert_eq!((sample.discount[0], sample.terminal[0]), (0.5, false));
+    /// # Ok::<(), adfq_deep::replay::ReplayError>(())
+    /// ```
+    pub fn interrupt(&mut self, lane: usize, frame: &[u8]) -> Result<()> {
+        self.lane(lane)?;
+        self.check_frame(frame)?;
+        self.change(lane, |lane, changed| lane.interrupt(frame, changed));
+        Ok(())
+    }
+
+    fn check_frame(&self, frame: &[u8]) -> Result<()> {
+        let (got, want) = (frame.len(), self.layout.frame_bytes);
+        if got == want { Ok(()) } else { Err(ReplayError::Frame { got, want }) }
+    }
+
+    /// Writes to a lane; priorities follow which of its transitions can be sampled.
+    fn change(&mut self, number: usize, write: impl FnOnce(&mut Lane, &mut dyn FnMut(usize, bool))) {
+        let (lane, base) = (&mut self.lanes[number], number * self.layout.slots);
         match &mut self.priorities {
-            None => self.lanes[lane].push(frame, slot, last, &mut |_, _| ()),
+            None => write(lane, &mut |_, _| ()),
             Some(priorities) => {
-                let mut changed = |place, present| priorities.change(base + place, present);
-                self.lanes[lane].push(frame, slot, last, &mut changed);
+                write(lane, &mut |place, present| priorities.change(base + place, present));
                 priorities.tree.refresh();
             }
         }

@@ -14,10 +14,12 @@ use proptest::test_runner::RngSeed;
 /// Numbers in a frame.
 const LEN: usize = 6;
 
-/// One call of `push`.
+/// One call of `push`, or of `interrupt`.
 #[derive(Clone, Debug)]
 struct Step {
     lane: usize,
+    /// The lane's episode is cut off at this frame; the rest means nothing.
+    interrupts: bool,
     frame: [u8; LEN],
     action: u32,
     reward: f32,
@@ -41,7 +43,10 @@ impl Script {
 }
 
 fn push(replay: &mut Replay, step: &Step) {
-    let Step { lane, frame, action, reward, terminated, truncated, ref last } = *step;
+    let Step { lane, interrupts, frame, action, reward, terminated, truncated, ref last } = *step;
+    if interrupts {
+        return replay.interrupt(lane, &frame).unwrap();
+    }
     let last = last.as_ref().map(|last| &last[..]);
     replay.push(lane, &frame, action, reward, terminated, truncated, last).unwrap();
 }
@@ -50,14 +55,15 @@ fn space(stack: usize) -> Space {
     Space { frame: vec![LEN / 2, 2], element: Element::U8 { scale: 0.25 }, stack, actions: 5 }
 }
 
-/// `often`: one step in so many ends its episode.
+/// `often`: one step in so many ends its episode, by itself or because it is interrupted.
 fn steps(lanes: usize, often: u32) -> impl Strategy<Value = Step> {
-    let end = (0..often, 0..3_u8).prop_map(|(draw, how)| if draw == 0 { how } else { 3 });
+    let end = (0..often, 0..4_u8).prop_map(|(draw, how)| if draw == 0 { how } else { 4 });
     let frames = (any::<[u8; LEN]>(), any::<[u8; LEN]>());
     (0..lanes, frames, 0..5_u32, -9_i8..9, end).prop_map(|(lane, (frame, last), action, reward, end)| {
         let (terminated, truncated) = (end == 0 || end == 2, end == 1 || end == 2);
         let last = (terminated || truncated).then_some(last);
-        Step { lane, frame, action, reward: f32::from(reward) / 7.0, terminated, truncated, last }
+        let reward = f32::from(reward) / 7.0;
+        Step { lane, interrupts: end == 3, frame, action, reward, terminated, truncated, last }
     })
 }
 
@@ -162,6 +168,10 @@ fn bad_steps_are_refused_and_leave_no_trace() {
     assert_eq!(reward, Err(ReplayError::Reward(f32::INFINITY)));
     assert_eq!(replay.push(0, &frame, 0, 0.0, false, true, None), Err(ReplayError::Last));
     assert_eq!(replay.push(0, &frame, 0, 0.0, false, false, Some(&frame)), Err(ReplayError::Last));
+    assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Lane { lane: 2, lanes: 2 }));
+    assert_eq!(replay.interrupt(1, &frame[1..]), Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
+    // Nor does an interruption where no episode is under way.
+    assert_eq!(replay.interrupt(0, &frame), Ok(()));
     assert_eq!(replay, before);
 }
 

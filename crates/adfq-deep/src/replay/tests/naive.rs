@@ -10,6 +10,7 @@ struct Episode {
     first: usize,
     frames: Vec<[u8; LEN]>,
     steps: Vec<Step>,
+    interrupted: bool,
 }
 
 /// What a transition should be.
@@ -39,8 +40,15 @@ impl Naive {
     pub fn push(&mut self, step: &Step) {
         let lane = &mut self.lanes[step.lane];
         let head: usize = lane.iter().map(|episode| episode.frames.len()).sum();
+        if step.interrupts {
+            if let Some(episode) = lane.last_mut().filter(|episode| !episode.ended()) {
+                episode.frames.push(step.frame);
+                episode.interrupted = true;
+            }
+            return;
+        }
         if lane.last().is_none_or(Episode::ended) {
-            lane.push(Episode { first: head, frames: Vec::new(), steps: Vec::new() });
+            lane.push(Episode { first: head, frames: Vec::new(), steps: Vec::new(), interrupted: false });
         }
         let episode = lane.last_mut().unwrap();
         episode.frames.push(step.frame);
@@ -107,6 +115,6 @@ impl Naive {
 
 impl Episode {
     fn ended(&self) -> bool {
-        self.steps.last().is_some_and(|step| step.last.is_some())
+        self.interrupted || self.steps.last().is_some_and(|step| step.last.is_some())
     }
 }

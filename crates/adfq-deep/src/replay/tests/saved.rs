@@ -97,6 +97,7 @@ fn example() -> (Script, Replay, Store) {
         let (lane, terminated) = (usize::from(t % 2), last.is_some());
         script.steps.push(Step {
             lane,
+            interrupts: false,
             frame: [t; LEN],
             action: 1,
             reward: 1.0,
@@ -152,6 +153,27 @@ fn damage_is_named() {
         harm(&mut script, &mut store);
         let message = store.restore(&script).expect_err(expected).to_string();
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// The order of slots is checked: a final frame comes after a step, and only before a first.
+#[test]
+fn a_final_frame_in_the_wrong_place_is_damage() {
+    const FINAL: u8 = 8;
+    let settings = ReplaySettings { capacity: 20, envs: 1, n_step: 1, discount: 0.9, priority: None };
+    let script = Script { settings, space: space(1), steps: Vec::new() };
+    let mut replay = script.replay();
+    (0..4).for_each(|t| replay.push(0, &[t; LEN], 0, 1.0, false, false, None).unwrap());
+    let restored = |slots: &[usize]| {
+        let mut segment = replay.since(0, 0).unwrap();
+        slots.iter().for_each(|slot| segment.bytes[slot * 9 + 8] = FINAL);
+        Replay::restore(&script.settings, &script.space, &replay.state(), &[], [Ok(segment)])
+    };
+    assert_eq!(restored(&[]).unwrap(), replay);
+    assert_eq!(restored(&[3]).unwrap().len(), 3);
+    for wrong in [&[0][..], &[1], &[2, 3]] {
+        let error: ReplayError = restored(wrong).unwrap_err();
+        assert!(error.to_string().contains("does not follow"), "{error}");
     }
 }
 

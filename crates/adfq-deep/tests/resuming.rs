@@ -1,0 +1,265 @@
+//! Environments that cannot be saved, as those in other processes: what a resumed run still promises.
+
+use adfq_deep::checkpoint::{self, LogLengths, SegmentEntry};
+use adfq_deep::replay::Sample;
+use adfq_deep::run::Run;
+use adfq_deep::stats::Metrics;
+use adfq_deep::{Config, Error, Host, Observer, Trainer};
+use adfq_env::{Envs, Result, Space, Step, VecEnv};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Environments of this process that keep their state to themselves.
+struct Unsaved(VecEnv);
+
+impl Envs for Unsaved {
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reset(&mut self, seed: u64) -> Result<()> {
+        self.0.reset(seed)
+    }
+
+    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
+        self.0.step(actions)
+    }
+
+    fn frames(&self) -> &[u8] {
+        self.0.frames()
+    }
+
+    fn successors(&self) -> &[u8] {
+        self.0.successors()
+    }
+
+    fn steps(&self) -> &[Step] {
+        self.0.steps()
+    }
+
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn restore(&mut self, _: &[u8]) -> Result<()> {
+        unreachable!("nothing was saved")
+    }
+}
+
+fn config() -> Config {
+    let mut config = Config { steps: 2_000, envs: 3, ..Config::for_env("cartpole").unwrap() };
+    (config.replay.capacity, config.replay.n_step, config.learning.warmup) = (600, 3, 200);
+    (config.logging.metrics, config.logging.checkpoint) = (100, 300);
+    (config.evaluation.every, config.evaluation.episodes, config.evaluation.final_episodes) = (1_000, 2, 2);
+    config
+}
+
+fn unsaved(config: &Config) -> Box<dyn Envs> {
+    Box::new(Unsaved(VecEnv::named(&config.env, config.envs).unwrap()))
+}
+
+fn trainer(config: &Config) -> Trainer {
+    let host = Host::default();
+    Trainer::with_envs(config, &host, unsaved(config), host.env(config, false).unwrap()).unwrap()
+}
+
+fn advance(trainer: &mut Trainer, to: u64) {
+    while trainer.step() < to {
+        trainer.advance().unwrap();
+    }
+}
+
+/// Writes what is new since the segments that there are, and then the checkpoint.
+fn save(folder: &Path, trainer: &Trainer, segments: &mut Vec<SegmentEntry>) {
+    for lane in 0..trainer.config().envs {
+        let ends = segments.iter().filter(|entry| entry.lane == lane).map(|entry| entry.first + entry.count);
+        let segment = trainer.replay().since(lane, ends.max().unwrap_or(0)).unwrap();
+        if segment.count > 0 {
+            let entry = SegmentEntry { lane, first: segment.first, count: segment.count };
+            checkpoint::write_segment(folder, &entry, &segment).unwrap();
+            segments.push(entry);
+        }
+    }
+    checkpoint::write(&folder.join("step"), trainer, segments, LogLengths::default()).unwrap();
+}
+
+fn load(folder: &Path) -> Trainer {
+    let saved = checkpoint::read(&folder.join("step"), None).unwrap();
+    let (envs, evaluation) = (unsaved(&saved.config), Host::default().env(&saved.config, false).unwrap());
+    saved.take_up(envs, evaluation).unwrap().trainer
+}
+
+#[track_caller]
+fn assert_same(one: &Trainer, other: &Trainer) {
+    let parts = |trainer: &Trainer| {
+        let learner = trainer.learner();
+        let adam = (learner.adam.m.clone(), learner.adam.v.clone(), learner.adam.t);
+        (
+            trainer.step(),
+            trainer.updates(),
+            learner.online.clone(),
+            learner.target.clone(),
+            adam,
+            learner.rewards,
+        )
+    };
+    assert_eq!(parts(one), parts(other));
+}
+
+fn heads(trainer: &Trainer) -> Vec<u64> {
+    trainer.replay().state().heads
+}
+
+/// Everything but the environments is as it was; each episode under way got one slot, its final frame.
+#[test]
+fn all_but_the_environments_is_as_it_was() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    for step in [3, 99, 450, 1_500] {
+        let mut first = trainer(&config);
+        advance(&mut first, step);
+        save(folder.path(), &first, &mut vec![]);
+        let resumed = load(folder.path());
+        assert_same(&first, &resumed);
+        let (before, after) = (heads(&first), heads(&resumed));
+        assert!(
+            before != after && before.iter().zip(&after).all(|(b, a)| a - b <= 1),
+            "{before:?} {after:?}"
+        );
+        // What could be sampled is the same but for what the new slots overwrote.
+        let there: Vec<u64> = resumed.replay().indices().collect();
+        let both: Vec<u64> = first.replay().indices().filter(|index| there.contains(index)).collect();
+        assert!(both.len() + config.envs >= first.replay().len() && there.len() > both.len());
+        let sampled = |trainer: &Trainer| {
+            let mut sample = Sample { index: both.clone(), ..Sample::default() };
+            trainer.replay().gather(&mut sample).unwrap();
+            sample
+        };
+        assert_eq!(sampled(&first), sampled(&resumed));
+        advance(&mut first, step + 3);
+        let bytes = adfq_env::make("cartpole").unwrap().space().frame_bytes();
+        for lane in (0..config.envs).filter(|&lane| before[lane] != after[lane]) {
+            // What the agent saw last is what it would have acted on next.
+            let (goes_on, cut) = (first.replay(), resumed.replay().since(lane, before[lane]).unwrap());
+            let goes_on = goes_on.since(lane, before[lane]).unwrap();
+            let at = goes_on.bytes.len() - goes_on.count as usize * bytes;
+            assert_eq!(cut.bytes[cut.bytes.len() - bytes..], goes_on.bytes[at..at + bytes]);
+        }
+    }
+}
+
+#[test]
+fn two_resumes_go_on_alike_and_later_checkpoints_hold_the_cut() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let (mut first, mut segments) = (trainer(&config), vec![]);
+    advance(&mut first, 450);
+    save(folder.path(), &first, &mut segments);
+    let (mut one, mut other) = (load(folder.path()), load(folder.path()));
+    assert_eq!(one.replay().digest(), other.replay().digest());
+    for step in [600, 900, 1_800] {
+        advance(&mut one, step);
+        advance(&mut other, step);
+        assert_same(&one, &other);
+        assert_eq!(one.replay().digest(), other.replay().digest());
+        save(folder.path(), &one, &mut segments);
+        // At the moment of saving, the memory is read back from segments written before and after the cut.
+        let read = checkpoint::read(&folder.path().join("step"), None).unwrap();
+        let exact = read.take_up(unsaved(&config), Host::default().env(&config, false).unwrap()).unwrap();
+        assert_same(&exact.trainer, &one);
+        let len = |trainer: &Trainer| trainer.replay().len();
+        assert!(len(&exact.trainer) >= len(&one), "{} {}", len(&exact.trainer), len(&one));
+    }
+    // Resuming changed the course: episodes were cut that otherwise would have gone on.
+    advance(&mut first, 1_800);
+    assert_ne!(first.replay().digest(), one.replay().digest());
+}
+
+/// Saving at once what was just resumed, and resuming it again, cuts nothing twice.
+#[test]
+fn a_second_interruption_at_the_same_step_changes_nothing() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let (mut first, mut segments) = (trainer(&config), vec![]);
+    advance(&mut first, 450);
+    save(folder.path(), &first, &mut segments);
+    let mut once = load(folder.path());
+    save(folder.path(), &once, &mut segments);
+    let mut twice = load(folder.path());
+    assert_eq!(heads(&once), heads(&twice));
+    advance(&mut once, 900);
+    advance(&mut twice, 900);
+    assert_same(&once, &twice);
+    assert_eq!(once.replay().digest(), twice.replay().digest());
+}
+
+#[test]
+fn environments_that_changed_are_refused() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    save(folder.path(), &trainer(&config), &mut vec![]);
+    let saved = checkpoint::read(&folder.path().join("step"), None).unwrap();
+    let other = Config { env: "acrobot".to_owned(), ..config };
+    let evaluation = Host::default().env(&other, false).unwrap();
+    let error = saved.take_up(unsaved(&other), evaluation).err().unwrap();
+    let Error::Checkpoint { reason, .. } = &error else { panic!("{error}") };
+    assert!(reason.contains("[4] and 2 actions, but the environment has [6] and 3"), "{reason}");
+}
+
+/// Stops a run when it has written so many rows of metrics.
+struct StopAfter<'a>(Run, usize, &'a AtomicBool);
+
+impl Observer for StopAfter<'_> {
+    fn metrics(&mut self, metrics: &Metrics) -> adfq_deep::Result<()> {
+        self.1 -= 1;
+        self.2.store(self.1 == 0, std::sync::atomic::Ordering::Relaxed);
+        self.0.metrics(metrics)
+    }
+
+    fn evaluated(&mut self, evaluation: &adfq_deep::evaluate::Evaluation) -> adfq_deep::Result<()> {
+        self.0.evaluated(evaluation)
+    }
+
+    fn checkpoint(&mut self, trainer: &Trainer) -> adfq_deep::Result<()> {
+        self.0.checkpoint(trainer)
+    }
+}
+
+/// A run folder: stopped between checkpoints, copied, and both copies resumed.
+#[test]
+fn copies_of_a_stopped_run_end_alike() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let (path, stop) = (folder.path().join("run"), AtomicBool::new(false));
+    let mut trainer = trainer(&config);
+    let run = Run::start(&path, &trainer, Box::new(|| 0.0)).unwrap();
+    let mut run = StopAfter(run, 5, &stop);
+    assert!(!trainer.run(&mut run, &stop).unwrap());
+    let stopped = trainer.step();
+    drop(run);
+    let copy = folder.path().join("copy");
+    copy_folder(&path, &copy);
+    let ends = [path, copy].map(|path| {
+        let (mut run, mut trainer, warnings) =
+            Run::resume(&path, &Host::default(), Box::new(|| 0.0)).unwrap();
+        assert_eq!((trainer.step(), warnings.len()), (stopped, 0));
+        assert!(trainer.run(&mut run, &AtomicBool::new(false)).unwrap());
+        run.finish(&trainer).unwrap();
+        ["result.json", "metrics.csv", "evaluations.csv"]
+            .map(|file| fs::read_to_string(path.join(file)).unwrap())
+    });
+    assert_eq!(ends[0], ends[1]);
+    assert!(ends[0][2].starts_with("step,episode,return,clipped_return,length\n1002,0,"), "{}", ends[0][2]);
+    assert_eq!(ends[0][1].lines().count(), 21);
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
