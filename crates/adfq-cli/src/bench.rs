@@ -1,9 +1,11 @@
 //! `adfq bench`: how fast things are here.
 
 use crate::output::print;
+use adfq_env::Bridge;
 use adfq_lab::bench::{Lines, Machine, Pace, select};
 use anyhow::{Context, Result};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// Measure steps/s of networks, replay, environments and training on this machine
 #[derive(clap::Args)]
@@ -28,13 +30,17 @@ pub struct Args {
     /// Threads of the network [default: one for each core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// The Python of the rows about environments in worker processes [default: the active virtual environment's]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// Print one JSON object a row
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let benches = select(&args.only)?;
+    let bridge = Bridge { python: args.python.clone(), ..Bridge::default() };
+    let benches = select(&args.only, &bridge)?;
     if let Some(threads) = args.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
@@ -46,8 +52,20 @@ pub fn run(args: &Args) -> Result<()> {
     if !args.json {
         print(&lines.head(&Machine::here()))?;
     }
+    let mut no_python = false;
     for bench in &benches {
-        let row = bench.run(&pace)?;
+        if no_python && bench.needs_python() {
+            continue;
+        }
+        let row = match bench.run(&pace) {
+            // Not everybody has Python; who names one wants to know.
+            Err(error) if bench.needs_python() && args.python.is_none() => {
+                eprintln!("without the rows of the bridge: {error}");
+                no_python = true;
+                continue;
+            }
+            row => row?,
+        };
         match args.json {
             true => print(&(serde_json::to_string(&row)? + "\n"))?,
             false => print(&lines.row(&row))?,

@@ -1,9 +1,10 @@
-"""Plays an Atari game with Gymnasium's AtariPreprocessing: the reference for tests/bridge/atari.rs.
+"""Plays an Atari game with Gymnasium's AtariPreprocessing and FrameStackObservation: the reference for the tests.
 
     python atari.py GAME SEED STICKY < actions > answer
 
-Starts are those of ALE's vector environment, worked out anew: FIRE for a frame where there is such an action, then
-no-ops, as many as its generator says. A lost life is an end, and the game goes on.
+The answer: stacked observations to act on, one more than actions; the observations that the actions led to, which differ
+where an episode ended; rewards; flags. Starts are those of ALE's vector environment, worked out anew: FIRE for a frame
+where there is such an action, then no-ops, as many as its generator says. A lost life is an end, and the game goes on.
 """
 
 import sys
@@ -11,6 +12,7 @@ import sys
 import ale_py
 import gymnasium
 import numpy as np
+from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 gymnasium.register_envs(ale_py)
 NOOPS = 30
@@ -26,18 +28,19 @@ def draws(seed):
             yield product >> 32
 
 
-class Game:
+class Game(gymnasium.Wrapper):
     def __init__(self, game, seed, sticky):
         name = "".join(part.capitalize() for part in game.split("_"))
-        self.raw = gymnasium.make(f"ALE/{name}-v5", frameskip=1, repeat_action_probability=sticky)
-        self.env = gymnasium.wrappers.AtariPreprocessing(self.raw, noop_max=0)
-        self.ale, self.seed, self.noops = self.raw.unwrapped.ale, seed, draws(seed)
-        self.fire = "FIRE" in self.raw.unwrapped.get_action_meanings()
+        raw = gymnasium.make(f"ALE/{name}-v5", frameskip=1, repeat_action_probability=sticky)
+        super().__init__(AtariPreprocessing(raw, noop_max=0))
+        self.ale, self.noops, self.lost = raw.unwrapped.ale, draws(seed), False
+        self.fire = "FIRE" in raw.unwrapped.get_action_meanings()
+        self.ale.setInt("random_seed", seed)
+        raw.unwrapped.load_game()
 
-    def start(self, seeded=False):
-        if seeded:
-            self.ale.setInt("random_seed", self.seed)
-            self.raw.unwrapped.load_game()
+    def reset(self, *, seed=None, options=None):
+        if self.lost:
+            return self.frame, {}
         self.env.reset()
         left = next(self.noops)
         if self.fire:
@@ -48,24 +51,31 @@ class Game:
         self.lives = self.ale.lives()
         self.ale.getScreenGrayscale(self.env.obs_buffer[0])
         self.env.obs_buffer[1].fill(0)
-        return self.env._get_obs()
+        return self.env._get_obs(), {}
 
     def step(self, action):
-        """The frame to act on, the last of the episode, reward and flags."""
-        frame, reward, terminated, truncated, info = self.env.step(action)
-        lost = not terminated and 0 < info["lives"] < self.lives
+        self.frame, reward, terminated, truncated, info = self.env.step(action)
+        self.lost = not terminated and 0 < info["lives"] < self.lives
         self.lives = info["lives"]
-        flags = TERMINATED * (terminated or lost) + TRUNCATED * truncated + LIFE_LOST * lost
-        return self.start() if terminated or truncated else frame, frame, reward, flags
+        return self.frame, reward, terminated or self.lost, truncated, {}
 
 
 def main():
     name, seed, sticky = sys.argv[1], int(sys.argv[2]) % 2**31, float(sys.argv[3])
     game = Game(name, seed, sticky)
-    first = game.start(seeded=True)
-    frames, lasts, rewards, flags = zip(*[game.step(action) for action in sys.stdin.buffer.read()])
+    env = FrameStackObservation(game, 4)
+    observation, _ = env.reset()
+    observations, successors, rewards, flags = [observation], [], [], []
+    for action in sys.stdin.buffer.read():
+        observation, reward, terminated, truncated, _ = env.step(action)
+        successors.append(observation)
+        rewards.append(reward)
+        flags.append(TERMINATED * terminated + TRUNCATED * truncated + LIFE_LOST * game.lost)
+        if terminated or truncated:
+            observation, _ = env.reset()
+        observations.append(observation)
     out = sys.stdout.buffer
-    out.write(np.stack([first, *frames]).tobytes() + np.stack(lasts).tobytes())
+    out.write(np.stack(observations).tobytes() + np.stack(successors).tobytes())
     out.write(np.array(rewards, np.float64).tobytes() + np.array(flags, np.uint8).tobytes())
 
 

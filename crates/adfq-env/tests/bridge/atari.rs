@@ -13,11 +13,13 @@ use std::process::{Command, Stdio};
 const GAMES: [&str; 6] = ["enduro", "boxing", "pong", "asterix", "kung_fu_master", "breakout"];
 const STEPS: usize = 1_000;
 const SEED: u64 = 17;
+const FRAME: usize = 84 * 84;
+const OBSERVATION: usize = 4 * FRAME;
 
-/// The reference for one seed: after each step the frame to act on, the last frame of the episode, reward and ends.
+/// The reference for one seed: before and after each step the observation to act on, the one it led to, reward and ends.
 struct Reference {
-    frames: Vec<u8>,
-    lasts: Vec<u8>,
+    observations: Vec<u8>,
+    successors: Vec<u8>,
     rewards: Vec<f64>,
     flags: Vec<u8>,
 }
@@ -35,11 +37,11 @@ fn reference(python: &Path, game: &str, seed: u64, sticky: f64, actions: &[usize
     let mut answer = vec![];
     child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
     assert!(child.wait().unwrap().success());
-    let (frames, rest) = answer.split_at((actions.len() + 1) * 84 * 84);
-    let (lasts, rest) = rest.split_at(actions.len() * 84 * 84);
+    let (observations, rest) = answer.split_at((actions.len() + 1) * OBSERVATION);
+    let (successors, rest) = rest.split_at(actions.len() * OBSERVATION);
     let (rewards, flags) = rest.split_at(actions.len() * 8);
     let rewards = rewards.as_chunks().0.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect();
-    Reference { frames: frames.to_vec(), lasts: lasts.to_vec(), rewards, flags: flags.to_vec() }
+    Reference { observations: observations.to_vec(), successors: successors.to_vec(), rewards, flags: flags.to_vec() }
 }
 
 /// Plays two environments of the vector side by side, each against its own reference.
@@ -56,28 +58,31 @@ fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
         reference(python, game, seed, sticky, &own)
     });
     envs.reset(SEED).unwrap();
-    let (pixels, mut ends) = (84 * 84, [0; 2]);
+    let mut count = [0; 2];
     for (time, actions) in std::iter::once(None).chain(actions.iter().map(Some)).enumerate() {
         if let Some(actions) = actions {
             envs.step(actions).unwrap();
         }
         for (env, reference) in references.iter().enumerate() {
-            let part = |all: &[u8], i: usize| all[i * pixels..][..pixels].to_vec();
-            assert!(part(envs.frames(), env) == part(&reference.frames, time), "{game} {env}: frame {time}");
+            let ours = |all: &[u8]| all[env * FRAME..][..FRAME].to_vec();
+            // The latest of the four frames; how they are stacked is told and tested in adfq-deep.
+            let latest = |all: &[u8], time: usize| all[time * OBSERVATION + 3 * FRAME..][..FRAME].to_vec();
+            let frame = latest(&reference.observations, time);
+            assert!(ours(envs.frames()) == frame, "{game} {env}: frame {time}");
             let Some(before) = time.checked_sub(1) else { continue };
             let (step, flags) = (envs.steps()[env], reference.flags[before]);
             assert_eq!(step.reward, reference.rewards[before], "{game} {env}: step {time}");
-            let ours = [step.terminated, step.truncated, step.life_lost];
-            assert_eq!(ours, [1, 2, 4].map(|bit| flags & bit != 0), "{game} {env}: step {time}");
+            let ends = [step.terminated, step.truncated, step.life_lost];
+            assert_eq!(ends, [1, 2, 4].map(|bit| flags & bit != 0), "{game} {env}: step {time}");
             if step.ended() {
-                let last = part(envs.successors(), env);
-                assert!(last == part(&reference.lasts, before), "{game} {env}: end {time}");
+                let last = latest(&reference.successors, before);
+                assert!(ours(envs.successors()) == last, "{game} {env}: end {time}");
             }
-            ends[0] += usize::from(step.life_lost);
-            ends[1] += usize::from(step.game_over());
+            count[0] += usize::from(step.life_lost);
+            count[1] += usize::from(step.game_over());
         }
     }
-    ends
+    count
 }
 
 #[test]

@@ -42,11 +42,10 @@ const CASES: [Case; 4] = [
 ];
 const COUNTS: [usize; 3] = [1, 8, 64];
 
-/// None if the interpreter has not what it takes; the reason is said.
-pub(super) fn benches(bridge: &adfq_env::Bridge) -> std::result::Result<Vec<Bench>, String> {
-    Maker { bridge: bridge.clone(), ..Maker::new("atari:pong") }.env().map_err(|error| error.to_string())?;
+/// With this Python; what it lacks is found out when a row is prepared.
+pub(super) fn benches(bridge: &adfq_env::Bridge) -> Vec<Bench> {
     let rows = CASES.into_iter().flat_map(|case| COUNTS.map(|count| (case, count)));
-    Ok(rows.flat_map(|(case, count)| [ours(case, count, bridge), theirs(case, count, bridge)]).collect())
+    rows.flat_map(|(case, count)| [ours(case, count, bridge), theirs(case, count, bridge)]).collect()
 }
 
 fn ours(case: Case, count: usize, bridge: &adfq_env::Bridge) -> Bench {

@@ -118,6 +118,11 @@ impl Bench {
         &self.name
     }
 
+    /// Whether it needs more than this program: a Python with packages, which may not be there.
+    pub fn needs_python(&self) -> bool {
+        self.group == Group::Bridge
+    }
+
     /// Prepares, warms up and measures, on this thread and those of rayon's present pool, as training does.
     pub fn run(&self, pace: &Pace) -> Result<Row> {
         let Times { us, operations, gradient_steps } = match (self.prepare)()? {
@@ -140,9 +145,10 @@ impl Bench {
     }
 }
 
-/// All that can be timed, in the order of the table.
-pub fn all() -> Vec<Bench> {
-    let parts = [engine::benches(), replay::benches(), environments::benches(), training::benches()];
+/// All that can be timed, in the order of the table; worker processes run as `python` says.
+pub fn all(python: &adfq_env::Bridge) -> Vec<Bench> {
+    let (bridge, training) = (bridge::benches(python), training::benches());
+    let parts = [engine::benches(), replay::benches(), environments::benches(), bridge, training];
     parts.into_iter().flatten().collect()
 }
 
@@ -152,14 +158,15 @@ pub fn all() -> Vec<Bench> {
 /// ```
 /// use adfq_lab::bench::select;
 ///
-/// let chosen = select(&["replay".to_owned(), "env cartpole".to_owned()])?;
+/// let python = adfq_env::Bridge::default();
+/// let chosen = select(&["replay".to_owned(), "env cartpole".to_owned()], &python)?;
 /// assert_eq!(chosen.last().unwrap().name(), "env cartpole");
-/// let error = select(&["reply".to_owned()]).err().unwrap().to_string();
+/// let error = select(&["reply".to_owned()], &python).err().unwrap().to_string();
 /// assert!(error.starts_with("nothing is called \"reply\"; choose from: gradient step mlp"), "{error}");
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
-pub fn select(only: &[String]) -> Result<Vec<Bench>> {
-    let benches = all();
+pub fn select(only: &[String], python: &adfq_env::Bridge) -> Result<Vec<Bench>> {
+    let benches = all(python);
     let fits = |bench: &Bench, word: &String| {
         let word = word.trim().to_lowercase();
         bench.name.contains(&word) || bench.group.name().contains(&word)
@@ -181,7 +188,7 @@ mod tests {
 
     #[test]
     fn no_two_benches_have_the_same_name() {
-        let benches = all();
+        let benches = all(&Default::default());
         let names: HashSet<&str> = benches.iter().map(Bench::name).collect();
         assert_eq!(names.len(), benches.len());
     }
@@ -189,7 +196,7 @@ mod tests {
     /// Which benches there are is what `benches/peers/table.py` and readers of the JSON rely on.
     #[test]
     fn the_names_others_rely_on() {
-        let benches = all();
+        let benches = all(&Default::default());
         for name in [
             "gradient step mlp 4-64-64",
             "gradient step mlp 4-64-64 dqn",
@@ -207,17 +214,17 @@ mod tests {
 
     #[test]
     fn words_choose_by_name_and_by_group() {
-        let chosen = |word: &str| select(&[word.to_owned()]).unwrap();
+        let chosen = |word: &str| select(&[word.to_owned()], &Default::default()).unwrap();
         assert!(chosen("Environments").iter().all(|bench| bench.name.starts_with("env ")));
         assert!(chosen("end to end").iter().all(|bench| bench.name.starts_with("train ")));
         assert_eq!(chosen("gradient step atari").len(), 1);
-        assert_eq!(select(&[]).unwrap().len(), all().len());
+        assert_eq!(select(&[], &Default::default()).unwrap().len(), all(&Default::default()).len());
     }
 
     /// Every operation runs, for a number of times that no clock decides.
     #[test]
     fn every_operation_runs() {
-        for bench in all() {
+        for bench in all(&Default::default()).iter().filter(|bench| !bench.needs_python()) {
             if let Work::Operation(mut operation) = (bench.prepare)().unwrap() {
                 operation(3).unwrap_or_else(|error| panic!("{}: {error}", bench.name));
             }

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn lines_of_equal_length_under_their_groups() {
-        let benches = super::super::select(&["replay".into()]).unwrap();
+        let benches = super::super::select(&["replay".into()], &Default::default()).unwrap();
         let mut lines = Lines::new(&benches);
         let rows = [row("replay push", Group::Replay, 0.05), row("replay draw", Group::Replay, 12_345.6)];
         let head = lines.head(&rows[0].machine);
