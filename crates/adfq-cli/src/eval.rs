@@ -44,6 +44,8 @@ pub struct Args {
     /// Show the episodes in the terminal
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    host: crate::host::HostArgs,
     /// Print one JSON object with the return and length of each episode
     #[arg(long)]
     json: bool,
@@ -51,7 +53,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let (config, learner, step) = read_learner(&args.run)?;
-    let mut evaluator = Evaluator::new(&config, &learner)?;
+    let pictures = args.gif.is_some() || args.watch;
+    let mut evaluator = Evaluator::new(&config, &learner, args.host.host().env(&config, pictures)?)?;
     let (mut beliefs, mut film) = (String::new(), vec![]);
     let name = format!("eval/{}", args.seed);
     let episodes = evaluator.play(&learner, &name, args.episodes as usize, |seen| {
@@ -82,6 +85,7 @@ pub fn run(args: &Args) -> Result<()> {
             "agent": config.agent,
             "step": step,
             "mean": evaluation.mean(),
+            "clipped_mean": evaluation.mean_clipped(),
             "standard_error": evaluation.standard_error(),
             "episodes": evaluation.episodes,
         });

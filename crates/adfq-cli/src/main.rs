@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod bench;
 mod compare;
 mod eval;
+mod host;
 mod learn;
 mod output;
 mod paper;

@@ -4,7 +4,8 @@ use adfq_deep::evaluate::Evaluation;
 use adfq_deep::run::{Clock, Run};
 use adfq_deep::stats::Metrics;
 use adfq_deep::summary::Summary;
-use adfq_deep::{Config, Error, Observer, Trainer};
+use adfq_deep::{Config, Error, Host, Observer, Trainer};
+use adfq_env::Bridge;
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -117,6 +118,7 @@ fn cores() -> usize {
 /// Several runs, `jobs` at once. Errors are given at the end; the other runs are not stopped by one.
 pub fn train_all(
     runs: Vec<(PathBuf, Config)>,
+    bridge: &Bridge,
     jobs: Option<usize>,
     threads: Option<usize>,
     stop: &AtomicBool,
@@ -131,7 +133,9 @@ pub fn train_all(
             scope.spawn(|| {
                 while let Some((folder, config)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
                     let outcome = pool.install(|| {
-                        let (run, trainer) = Run::create(&folder, &config, clock())?;
+                        // The memory that is left is another each time.
+                        let host = Host { bridge: bridge.clone(), ..Host::here() };
+                        let (run, trainer) = Run::create(&folder, &config, &host, clock())?;
                         train(run, trainer, &bars, stop)
                     });
                     match outcome {
@@ -163,6 +167,10 @@ fn name_checkpoint(error: Error, run: &Run) -> Error {
         Error::Diverged { quantity, step, .. } => {
             Error::Diverged { quantity, step, good: run.last_checkpoint().map(PathBuf::from) }
         }
+        Error::Env(source) => {
+            let good = run.last_checkpoint().map(PathBuf::from);
+            Error::Stopped { source, good, folder: run.folder().to_owned() }
+        }
         other => other,
     }
 }
@@ -174,4 +182,25 @@ fn progress_bar(config: &Config, first: u64) -> ProgressBar {
         .with_style(style)
         .with_position(first)
         .with_prefix(format!("seed {}", config.seed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_environment_that_fails_names_the_last_checkpoint() {
+        let (folder, mut config) = (tempfile::tempdir().unwrap(), Config::for_env("cartpole").unwrap());
+        config.replay.capacity = 1_000;
+        let (mut run, trainer) =
+            Run::create(folder.path(), &config, &Host::default(), Box::new(|| 0.0)).unwrap();
+        let said = |run: &Run| name_checkpoint(adfq_env::Error::NoEpisode.into(), run).to_string();
+        let (start, resume) = (adfq_env::Error::NoEpisode, folder.path().display());
+        let none = format!("{start}; there is no checkpoint yet: go on with `adfq train --resume {resume}`");
+        assert_eq!(said(&run), none);
+        run.checkpoint(&trainer).unwrap();
+        let path = folder.path().join("checkpoints/step-000000000000.adfq");
+        let (path, resume) = (path.display(), format!("adfq train --resume {resume}"));
+        assert_eq!(said(&run), format!("{start}; the last checkpoint is {path}: go on with `{resume}`"));
+    }
 }

@@ -1,13 +1,15 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
-use adfq_deep::Config;
-use adfq_deep::config::{AgentKind, PolicyKind};
+use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
 use adfq_deep::trainer::replay_bytes;
+use adfq_deep::{Config, Host, Trainer};
+use adfq_env::{Bridge, Env, Maker, Purpose, Space};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use indicatif::{HumanCount, MultiProgress};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Train Deep ADFQ, DQN or Double DQN; the run can be stopped and resumed to the bit
@@ -19,14 +21,18 @@ Examples:
   adfq train minatar/breakout --policy epsilon --steps 1000000
   adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
   adfq train cartpole --preset paper --out runs/paper
+  adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
+  adfq train atari:pong --preset atari-paper --steps 1000000
   adfq train --resume runs/cartpole-adfq-thompson-0
 
 A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
 checkpoints and TensorBoard events. Ctrl-C saves and stops. After a kill or a
 power cut --resume goes on from the last checkpoint; either way the run ends with
-the same bits as one that was never stopped.")]
+the same bits as one that was never stopped. In gym: and atari: environments, whose
+inner state is out of reach, episodes under way are cut off instead.")]
 pub struct Args {
-    /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all)
+    /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
+    /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong)
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     env: Option<String>,
     /// Go on with the run in this folder
@@ -50,7 +56,10 @@ pub struct Args {
     /// Environments side by side in each run
     #[arg(long, conflicts_with = "resume")]
     envs: Option<usize>,
-    /// Settings to start from: default or paper
+    /// Sticky actions on atari:GAME: an action is repeated with probability 0.25
+    #[arg(long, conflicts_with = "resume")]
+    sticky: bool,
+    /// Settings to start from: default, paper, or atari-paper
     #[arg(long, default_value = "default", conflicts_with = "resume")]
     preset: String,
     /// A configuration file to start from, such as another run's config.toml
@@ -68,6 +77,11 @@ pub struct Args {
     /// Threads of a run's network [default: its share of the cores]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Processes over which a run's gym: environments are spread [default: 1]
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+    #[command(flatten)]
+    host: crate::host::HostArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -102,16 +116,46 @@ fn parse_seeds(text: &str) -> Result<Seeds, String> {
 }
 
 impl Args {
-    /// The configuration of the first seed.
-    fn config(&self, env: &str) -> Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => {
-                let text = std::fs::read_to_string(path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                Config { env: env.to_owned(), ..Config::from_toml(&text)? }
+    fn host(&self) -> Host {
+        let host = self.host.host();
+        let workers = self.workers.unwrap_or(host.bridge.workers);
+        Host { bridge: Bridge { workers, ..host.bridge }, ..host }
+    }
+
+    /// The configuration of the first seed, and the environment to evaluate it in: it was made to learn its space.
+    fn config(&self, env: &str, host: &Host) -> Result<(Config, Box<dyn Env>)> {
+        let file = self.config_file()?;
+        let mut args = file.as_ref().map(|config| config.env_args.clone()).unwrap_or_default();
+        if self.sticky {
+            if !is_atari(env) {
+                bail!("--sticky is for the games of Atari (atari:GAME), and {env} is none");
             }
-            None => Config::preset(&self.preset, env)?,
+            args.insert("repeat_action_probability".to_owned(), 0.25.into());
+        }
+        let args = env_args(&args, &self.settings)?;
+        let (purpose, bridge) = (Purpose::Evaluation, host.bridge.clone());
+        let maker = Maker { name: env.to_owned(), args, purpose, bridge, pictures: false };
+        let evaluation = maker.env()?;
+        let config = match file {
+            Some(config) => config,
+            None => Config::preset(&self.preset, env, evaluation.space())?,
         };
+        let config = self.changed(Config { env: env.to_owned(), env_args: maker.args, ..config })?;
+        if config.env != env {
+            bail!("say which environment to train in as {} in place of {env}, not by --set env", config.env);
+        }
+        Ok((config, evaluation))
+    }
+
+    fn config_file(&self) -> Result<Option<Config>> {
+        let Some(path) = &self.config else { return Ok(None) };
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Some(Config::from_toml(&text)?))
+    }
+
+    /// The configuration as the other arguments change it.
+    fn changed(&self, mut config: Config) -> Result<Config> {
         if let Some(agent) = self.agent {
             config.agent = agent.kind();
             if config.agent != AgentKind::Adfq {
@@ -121,7 +165,9 @@ impl Args {
         if let Some(policy) = self.policy {
             config.policy = policy.kind();
         }
-        config.steps = self.steps.unwrap_or(config.steps);
+        if let Some(steps) = self.steps {
+            config = config.with_steps(steps);
+        }
         config.envs = self.envs.unwrap_or(config.envs);
         config.seed = self.seed.unwrap_or(config.seed);
         config.check()?;
@@ -129,20 +175,19 @@ impl Args {
     }
 
     /// One run for each seed, each with its folder.
-    fn plan(&self, env: &str) -> Result<Vec<(PathBuf, Config)>> {
-        let config = self.config(env)?;
+    fn plan(&self, config: &Config) -> Vec<(PathBuf, Config)> {
         let Some(Seeds(seeds)) = &self.seeds else {
-            let folder = self.out.clone().unwrap_or_else(|| free_folder(&config));
-            return Ok(vec![(folder, config)]);
+            let folder = self.out.clone().unwrap_or_else(|| free_folder(config));
+            return vec![(folder, config.clone())];
         };
-        Ok(seeds
+        seeds
             .iter()
             .map(|&seed| Config { seed, ..config.clone() })
             .map(|config| match &self.out {
                 Some(out) => (out.join(format!("seed-{}", config.seed)), config),
                 None => (free_folder(&config), config),
             })
-            .collect())
+            .collect()
     }
 }
 
@@ -167,7 +212,7 @@ impl PolicyName {
 
 /// `runs/cartpole-adfq-thompson-0` for seed 0; if there is one already, the same with -2, -3, ...
 fn free_folder(config: &Config) -> PathBuf {
-    let env = config.env.to_lowercase().replace('/', "-");
+    let env = config.env.to_lowercase().replace(['/', ':'], "-");
     let name = format!("runs/{env}-{}-{}-{}", config.agent.name(), config.policy.name(), config.seed);
     let again = (2..).map(|time| PathBuf::from(format!("{name}-{time}")));
     let mut names = std::iter::once(PathBuf::from(&name)).chain(again);
@@ -175,7 +220,7 @@ fn free_folder(config: &Config) -> PathBuf {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let stop = stop_on_ctrl_c()?;
+    let (stop, host) = (stop_on_ctrl_c()?, args.host());
     let alone = |run, trainer| {
         let bars = MultiProgress::new();
         // Handing work to another thread takes longer than the work of a small network: one thread does it all itself.
@@ -188,7 +233,7 @@ pub fn run(args: &Args) -> Result<()> {
         train(run, trainer, &bars, &stop).map(drop)
     };
     if let Some(folder) = &args.resume {
-        let (run, trainer, warnings) = Run::resume(folder, clock())?;
+        let (run, trainer, warnings) = Run::resume(folder, &host, clock())?;
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
         let config = trainer.config().clone();
         eprintln!(
@@ -200,19 +245,21 @@ pub fn run(args: &Args) -> Result<()> {
         return alone(run, trainer);
     }
     let Some(env) = &args.env else { bail!("say which environment to train in") };
-    let runs = args.plan(env)?;
-    introduce(&runs)?;
+    let (config, evaluation) = args.config(env, &host)?;
+    let runs = args.plan(&config);
+    introduce(&runs, evaluation.space());
     if let [(folder, config)] = &runs[..] {
-        let (run, trainer) = Run::create(folder, config, clock())?;
-        return alone(run, trainer);
+        let trainer = Trainer::with_envs(config, &host, host.envs(config)?, evaluation)?;
+        return alone(Run::start(folder, &trainer, clock())?, trainer);
     }
-    train_all(runs, args.jobs, args.threads, &stop)
+    drop(evaluation);
+    train_all(runs, &host.bridge, args.jobs, args.threads, &stop)
 }
 
 /// What is about to happen, and what it will take.
-fn introduce(runs: &[(PathBuf, Config)]) -> Result<()> {
+fn introduce(runs: &[(PathBuf, Config)], space: &Space) {
     let (_, config) = &runs[0];
-    let bytes = replay_bytes(config)?;
+    let bytes = replay_bytes(config, space);
     eprintln!(
         "{}: {} with the policy {}, {} steps; replay memory of {} transitions: {bytes}{}",
         config.env,
@@ -222,5 +269,4 @@ fn introduce(runs: &[(PathBuf, Config)]) -> Result<()> {
         HumanCount(config.replay.capacity as u64),
         if runs.len() > 1 { format!(" for each of {} runs", runs.len()) } else { String::new() },
     );
-    Ok(())
 }

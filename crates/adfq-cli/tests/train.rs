@@ -165,12 +165,33 @@ fn mistakes_get_one_clear_line() {
     );
     let huge = complaint(train(&run, "cartpole", &["--set", "replay.capacity=4000000000"]));
     assert!(huge.contains("would fit"), "{huge}");
+    let atari = complaint(train(&run, "cartpole", &["--preset", "atari-paper"]));
+    assert!(atari.contains("atari-paper is for the games of Atari") && atari.contains("cartpole"), "{atari}");
+    let sticky = complaint(train(&run, "cartpole", &["--sticky"]));
+    assert!(sticky.contains("--sticky is for the games of Atari"), "{sticky}");
+    let argument = complaint(train(&run, "cartpole", &["--set", "env_args.gravity=-5.0"]));
+    assert!(argument.contains("cartpole takes no arguments") && argument.contains("gravity"), "{argument}");
+    assert!(complaint(train(&run, "cartpole", &["--set", "env=acrobot"])).contains("not by --set env"));
     assert!(complaint(resume(&run)).contains("not a run"));
     assert!(!run.exists());
     succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
     assert!(complaint(train(&run, "cartpole", &[])).contains("--resume"));
     let _held = Lock::acquire(&run).unwrap();
     assert!(complaint(resume(&run)).contains("in use"));
+}
+
+#[test]
+fn fewer_steps_of_the_paper_are_evaluated_a_hundred_times_too() {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut command = adfq(&["train", "cartpole", "--preset", "paper", "--steps", "1200", "--out"]);
+    command.arg(&run).args(["--set", "evaluation.episodes=1", "--set", "evaluation.final_episodes=1"]);
+    command.args(["--workers", "2", "--worker-timeout", "5"]);
+    succeed(command);
+    let [_, metrics, evaluations] = record(&run);
+    assert_eq!(evaluations.lines().next(), Some("step,episode,return,clipped_return,length"));
+    assert_eq!(evaluations.lines().count(), 101);
+    assert!(metrics.starts_with("step,episodes,updates,train_return,train_clipped_return,"), "{metrics}");
 }
 
 #[test]
@@ -187,7 +208,7 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     let before = fs::read(run.join("metrics.csv")).unwrap();
     for command in [eval, resume(&run)] {
         let said = complaint(command);
-        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 1"), "{said}");
+        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 2"), "{said}");
     }
     // Starting over would have thrown away what was there.
     assert_eq!(fs::read(run.join("metrics.csv")).unwrap(), before);
@@ -224,6 +245,9 @@ fn a_trained_agent_is_evaluated_filmed_and_its_beliefs_written() {
     eval.arg(&run).arg("--gif").arg(&film).arg("--beliefs").arg(&beliefs);
     let output = succeed(eval);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // CartPole pays 1 a step: clipping changes nothing.
+    assert_eq!(json["clipped_mean"], json["mean"]);
+    assert_eq!(json["episodes"][1]["clipped"], json["episodes"][1]["total"]);
     let lengths: u64 = (0..2).map(|i| json["episodes"][i]["length"].as_u64().unwrap()).sum();
     let text = fs::read_to_string(beliefs).unwrap();
     assert_eq!(text.lines().next(), Some("episode,step,action,mean_0,mean_1,sd_0,sd_1"));

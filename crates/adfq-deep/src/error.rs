@@ -1,7 +1,7 @@
 //! What can go wrong in this crate, and what to do about it.
 
 use crate::replay::ReplayError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The errors of the crate `adfq-deep`.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +69,16 @@ pub enum Error {
         /// The last checkpoint before it, where there is one.
         good: Option<PathBuf>,
     },
+    /// An environment failed in the midst of training.
+    #[error("{source}{}", how_to_go_on(source, folder, good.as_deref()))]
+    Stopped {
+        /// What it said.
+        source: adfq_env::Error,
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The last checkpoint, where there is one.
+        good: Option<PathBuf>,
+    },
     /// A folder that is not a run.
     #[error("{} is not a run: {reason}", path.display())]
     NotARun {
@@ -111,11 +121,21 @@ pub enum Error {
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-fn last_good(good: Option<&std::path::Path>) -> String {
+fn last_good(good: Option<&Path>) -> String {
     match good {
         Some(path) => format!("the last good checkpoint is {}; try a smaller learning rate", path.display()),
         None => "there is no checkpoint before it; try a smaller learning rate".to_owned(),
     }
+}
+
+/// A traceback keeps its lines to itself.
+fn how_to_go_on(source: &adfq_env::Error, folder: &Path, good: Option<&Path>) -> String {
+    let apart = if source.to_string().contains('\n') { "\n" } else { "; " };
+    let from = match good {
+        Some(path) => format!("the last checkpoint is {}", path.display()),
+        None => "there is no checkpoint yet".to_owned(),
+    };
+    format!("{apart}{from}: go on with `adfq train --resume {}`", folder.display())
 }
 
 /// A number of bytes, printed for people.

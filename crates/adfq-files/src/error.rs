@@ -67,8 +67,8 @@ pub enum Error {
     },
     /// A container whose sections this program does not know how to read.
     #[error(
-        "{} is a {kind} of format {found}, written by adfq {program}; adfq {} reads format {reads}: \
-         use adfq {program} for it, or write it anew with this one",
+        "{} is a {kind} of format {found}, written by adfq {program}; this adfq {} reads format {reads}: \
+         use the one that wrote it, or write it anew with this one",
         path.display(), env!("CARGO_PKG_VERSION")
     )]
     OtherVersion {

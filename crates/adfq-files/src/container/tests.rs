@@ -166,8 +166,8 @@ fn another_version_says_which_and_which_is_read() {
     assert_eq!(
         error.to_string(),
         format!(
-            "a.checkpoint is a checkpoint of format 4, written by adfq 9.8.7; adfq {here} reads format 3: \
-             use adfq 9.8.7 for it, or write it anew with this one"
+            "a.checkpoint is a checkpoint of format 4, written by adfq 9.8.7; this adfq {here} reads format 3: \
+             use the one that wrote it, or write it anew with this one"
         )
     );
 }

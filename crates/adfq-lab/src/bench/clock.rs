@@ -1,7 +1,7 @@
 //! Timing: samples long enough for the clock, and enough of them that one disturbance does not decide.
 
 use super::Operation;
-use adfq_deep::{Config, Result, Trainer};
+use adfq_deep::{Config, Host, Result, Trainer};
 use std::time::{Duration, Instant};
 
 /// How long is measured.
@@ -66,7 +66,7 @@ pub(super) fn trained(pace: &Pace, config: &Config) -> Result<Times> {
 
 /// How long a training took, and its gradient steps.
 fn train(config: &Config) -> Result<(Duration, u64)> {
-    let mut trainer = Trainer::new(config, adfq_files::memory::available())?;
+    let mut trainer = Trainer::new(config, &Host::here())?;
     let start = Instant::now();
     while trainer.step() < config.steps {
         trainer.advance()?;

@@ -59,7 +59,7 @@ impl Net {
 
     fn learner(self, agent: AgentKind) -> Result<Learner> {
         // Settings of the agent, not of the environment, matter here: the name only chooses the prior.
-        let mut config = Config::preset("paper", "minatar/breakout")?;
+        let mut config = Config::preset("paper", "minatar/breakout", &self.space())?;
         (config.agent, config.policy, config.network.layers) = (agent, PolicyKind::Epsilon, self.layers());
         (config.learning.batch, config.learning.clip) = (BATCH, Clip::PerTensor(10.0));
         config.learning.adam.rate = 2.5e-4;

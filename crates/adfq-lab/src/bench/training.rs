@@ -3,7 +3,7 @@
 use super::Group::EndToEnd;
 use super::{Bench, Work};
 use adfq_deep::config::{AgentKind, Exploration, PolicyKind, TargetUpdate};
-use adfq_deep::{Config, Result, Trainer};
+use adfq_deep::{Config, Host, Result, Trainer};
 use adfq_nn::{Clip, Layer};
 
 /// Environment steps of MinAtar before the first gradient step, none of them timed.
@@ -44,7 +44,7 @@ fn cart_pole(agent: AgentKind, layers: [usize; 2]) -> Result<Config> {
 fn breakout() -> Result<Work> {
     let mut config = Config::for_env("minatar/breakout")?;
     config.learning.warmup = WARMUP;
-    let mut trainer = Trainer::new(&config, adfq_files::memory::available())?;
+    let mut trainer = Trainer::new(&config, &Host::here())?;
     while trainer.step() < WARMUP {
         trainer.advance()?;
     }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn the_ratio_of_gradient_steps() {
         let config = cart_pole(AgentKind::Dqn, [64, 64]).unwrap();
-        let mut trainer = Trainer::new(&config, None).unwrap();
+        let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
         while trainer.step() < config.steps {
             trainer.advance().unwrap();
         }

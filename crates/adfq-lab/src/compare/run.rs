@@ -10,6 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
+/// The header of runs before there were clipped returns.
+const OLD_HEADER: &str = "step,episode,return,length";
+
 /// What `config.toml` says, as far as a comparison has to understand it: runs of an older version, with fewer settings,
 /// can be compared too.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -130,15 +133,17 @@ fn read_evaluations(path: &Path) -> Result<Vec<Evaluation>> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8_lossy(&bytes[..whole]);
     let mut evaluations: Vec<Evaluation> = vec![];
+    let mut columns = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let wrong = |reason: String| Error::Line { path: path.to_owned(), line: number, reason };
         if number == 1 {
-            match line == HEADER {
-                true => continue,
-                false => return Err(wrong(format!("the header is {line:?}, not {HEADER:?}"))),
+            if ![HEADER, OLD_HEADER].contains(&line) {
+                return Err(wrong(format!("the header is {line:?}, not {HEADER:?}")));
             }
+            columns = line.split(',').count();
+            continue;
         }
-        let (step, value) = row(line).map_err(wrong)?;
+        let (step, value) = row(line, columns).map_err(wrong)?;
         match evaluations.last_mut() {
             Some(last) if step < last.step => {
                 return Err(wrong(format!("step {step} comes after step {}", last.step)));
@@ -150,11 +155,12 @@ fn read_evaluations(path: &Path) -> Result<Vec<Evaluation>> {
     Ok(evaluations)
 }
 
-/// Step and return of a line, or what is wrong with it.
-fn row(line: &str) -> std::result::Result<(u64, f64), String> {
+/// Step and return of a line, or what is wrong with it. Both come before what newer files have in addition.
+fn row(line: &str, columns: usize) -> std::result::Result<(u64, f64), String> {
     let fields: Vec<&str> = line.split(',').collect();
-    let [step, _episode, value, _length] = fields[..] else {
-        return Err(format!("{} fields, but the header has 4", fields.len()));
+    let (step, value) = match fields[..] {
+        [step, _episode, value, ..] if fields.len() == columns => (step, value),
+        _ => return Err(format!("{} fields, but the header has {columns}", fields.len())),
     };
     let step = step.parse().map_err(|_| format!("the step is {step:?}, which is no whole number"))?;
     match value.parse::<f64>() {

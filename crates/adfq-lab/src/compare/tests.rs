@@ -2,6 +2,7 @@ use super::*;
 use crate::plot::Layer;
 use crate::stats::Interval;
 use crate::text;
+use adfq_deep::run::EVALUATIONS_HEADER;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::{TempDir, tempdir};
@@ -94,6 +95,22 @@ fn the_episodes_of_an_evaluation_are_averaged_and_a_torn_line_is_left_out() {
     assert_eq!(read(&config, &format!("{rows}30,0,1,1\n30,1,1,1\n30,2")).last_step(), 20);
     assert_eq!(read(&config, &format!("{rows}30,0,1,1\n30,1,1,1\n30,2,1,1\n")).last_step(), 30);
     assert_eq!(read(&config, "step,episode,return,length\n10,0,1,1\n10,1,4,4\n20,0,8,8\n").last_step(), 10);
+    // Since there are clipped returns they stand beside the raw ones.
+    let clipped = format!("{EVALUATIONS_HEADER}\n10,0,1,9,1\n10,1,4,9,4\n20,0,8,9,8\n20,1,10,9,10\n");
+    assert_eq!(steps(&read(&config, &clipped)), [(10, 2.5), (20, 9.0)]);
+}
+
+/// Results once published can still be read, compared and run again.
+#[test]
+fn committed_runs_are_still_understood() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/deep/runs");
+    let folders = find(&[results]).unwrap();
+    assert!(folders.len() >= 40, "{}", folders.len());
+    for folder in folders {
+        let run = Run::read(&folder).unwrap();
+        let config = adfq_deep::run::read_config(&folder).unwrap();
+        assert_eq!((config.steps, config.seed), (run.last_step(), run.head.seed));
+    }
 }
 
 #[test]
@@ -306,10 +323,15 @@ fn what_is_wrong_is_said_with_its_place() {
             "evaluations.csv, line 2: the step is \"ten\", which is no whole number",
         ),
         (format!("{header}10,0,1\n"), "evaluations.csv, line 2: 3 fields, but the header has 4"),
+        (format!("{header}10,0,1,1,5\n"), "evaluations.csv, line 2: 5 fields, but the header has 4"),
+        (
+            format!("{EVALUATIONS_HEADER}\n10,0,1,5\n"),
+            "evaluations.csv, line 2: 4 fields, but the header has 5",
+        ),
         (format!("{header}20,0,1,5\n10,0,1,5\n"), "evaluations.csv, line 3: step 10 comes after step 20"),
         (
             "a,b\n".into(),
-            "evaluations.csv, line 1: the header is \"a,b\", not \"step,episode,return,length\"",
+            "evaluations.csv, line 1: the header is \"a,b\", not \"step,episode,return,clipped_return,length\"",
         ),
         (header.into(), " has no evaluations yet; wait for its first one, or leave it out"),
         ("step,epis".into(), " has no evaluations yet; wait for its first one, or leave it out"),

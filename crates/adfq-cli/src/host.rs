@@ -1,0 +1,25 @@
+//! The machine, as the command line describes it: which Python runs environments that are not ours, and how.
+
+use adfq_deep::Host;
+use adfq_env::Bridge;
+use std::path::PathBuf;
+use std::time::Duration;
+
+// What `train` and `eval` have in common. No doc comment: clap would make it the help text of both.
+#[derive(clap::Args)]
+pub struct HostArgs {
+    /// The Python for gym: and atari: [default: that of the active virtual environment, or else python3]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+    /// How long an environment in another process may take to answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    worker_timeout: u64,
+}
+
+impl HostArgs {
+    /// This machine.
+    pub fn host(&self) -> Host {
+        let timeout = Duration::from_secs(self.worker_timeout);
+        Host { bridge: Bridge { python: self.python.clone(), timeout, ..Bridge::default() }, ..Host::here() }
+    }
+}
