@@ -37,7 +37,7 @@ fn python() -> Option<PathBuf> {
 /// The program, run where Python finds `tests.bridge.envs`.
 fn adfq(arguments: &[&str], python: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
-    command.args(arguments).arg("--python").arg(python).stdin(Stdio::null());
+    command.arg(arguments[0]).arg("--python").arg(python).args(&arguments[1..]).stdin(Stdio::null());
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../adfq-env"));
     command
 }
@@ -125,7 +125,7 @@ fn pong_is_killed_resumed_and_evaluated() {
     succeed(resume(&run_folder, &python));
     succeed(resume(&copy, &python));
     assert_eq!(result(&run_folder), result(&copy));
-    assert_eq!(result(&run_folder)["step"], 2400);
+    assert_eq!(result(&run_folder)["steps"], 2400);
     let metrics = fs::read_to_string(run_folder.join("metrics.csv")).unwrap();
     assert_eq!(metrics.lines().count(), 1 + 2400 / 80, "{metrics}");
     assert_eq!(metrics, fs::read_to_string(copy.join("metrics.csv")).unwrap());
