@@ -169,7 +169,7 @@ fn name_checkpoint(error: Error, run: &Run) -> Error {
         }
         Error::Env(source) => {
             let good = run.last_checkpoint().map(PathBuf::from);
-            Error::Stopped { source, good, folder: run.folder().to_owned() }
+            Error::Stopped { source: Box::new(source), good, folder: run.folder().to_owned() }
         }
         other => other,
     }

@@ -73,7 +73,7 @@ pub enum Error {
     #[error("{source}{}", how_to_go_on(source, folder, good.as_deref()))]
     Stopped {
         /// What it said.
-        source: adfq_env::Error,
+        source: Box<adfq_env::Error>,
         /// The folder of the run.
         folder: PathBuf,
         /// The last checkpoint, where there is one.
