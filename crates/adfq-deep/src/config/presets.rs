@@ -164,8 +164,11 @@ fn default(env: &str, task: &Task) -> Config {
                 clip_rewards: matches!(task, Task::Atari { .. }),
                 ..paper.learning
             },
+            // Whole games take their time on a CPU.
+            evaluation: Evaluating { every: 50_000, ..paper.evaluation },
             logging: Logging { metrics: 1_000, checkpoint: 10_000 },
-            ..paper.with_steps(1_000_000)
+            steps: 1_000_000,
+            ..paper
         },
     }
 }
@@ -243,7 +246,7 @@ mod tests {
         }
         let atari = preset("default", "atari:breakout", &[84, 84, 1]);
         assert_eq!((atari.replay.capacity, atari.steps, atari.envs), (50_000, 1_000_000, 8));
-        assert_eq!((atari.evaluation.every, atari.learning.bound_targets), (10_000, true));
+        assert_eq!((atari.evaluation.every, atari.learning.bound_targets), (50_000, true));
         assert!(
             atari.learning.clip_rewards && !preset("default", "gym:x", &[84, 84, 1]).learning.clip_rewards
         );
