@@ -39,6 +39,7 @@ mod thin;
 pub mod ticks;
 
 pub(crate) use canvas::escape;
+pub(crate) use text::FONTS;
 pub use color::Color;
 pub use figure::{Axis, Figure, Legend, Panel, Scale};
 pub use layer::{
