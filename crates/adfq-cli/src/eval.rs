@@ -56,8 +56,8 @@ pub fn run(args: &Args) -> Result<()> {
     let (config, learner, step) = read_learner(&args.run)?;
     let mut evaluator = Evaluator::new(&config, &learner)?;
     let mut beliefs = String::new();
-    let title = || [config.env.clone(), format!("{}, {step} steps", config.agent.name())];
-    let mut film = args.video.as_ref().map(|path| Camera::new(path, args.fps, title())).transpose()?;
+    let camera = |path: &PathBuf| Camera::new(path, args.fps, &config.env, config.agent.name(), step);
+    let mut film = args.video.as_ref().map(camera).transpose()?;
     let name = format!("eval/{}", args.seed);
     let episodes = evaluator.play(&learner, &name, args.episodes as usize, |seen| {
         if args.beliefs.is_some() {
@@ -77,7 +77,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(camera) = film {
         let Footage { frames, left_out } = camera.finish()?;
         if left_out > 0 {
-            eprintln!("the GIF ends after {frames} frames, {left_out} before the end; an .mp4 holds all of them");
+            eprintln!(
+                "the GIF ends after {frames} frames, {left_out} before the end; an .mp4 holds all of them"
+            );
         }
     }
     let evaluation = Evaluation { step, episodes };

@@ -39,12 +39,12 @@ mod thin;
 pub mod ticks;
 
 pub(crate) use canvas::escape;
-pub(crate) use text::FONTS;
 pub use color::Color;
 pub use figure::{Axis, Figure, Legend, Panel, Scale};
 pub use layer::{
     Anchor, Area, Bar, BarStyle, Bars, Dash, Layer, Line, Markers, Note, Orientation, Rule, Shape,
 };
+pub(crate) use text::FONTS;
 
 #[cfg(test)]
 mod tests;

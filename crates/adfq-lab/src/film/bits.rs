@@ -48,12 +48,6 @@ impl Bits {
         }
     }
 
-    /// Whole bytes, where the bits so far are whole bytes too.
-    pub fn extend(&mut self, bytes: &[u8]) {
-        debug_assert_eq!(self.count, 0);
-        self.bytes.extend_from_slice(bytes);
-    }
-
     /// The end of every payload: a one, and zeros up to a whole byte.
     pub fn finish(mut self) -> Vec<u8> {
         self.flag(true);
@@ -109,7 +103,7 @@ mod tests {
             bits.put(u32::MAX, 32);
             bits.flag(false);
             bits.align();
-            bits.extend(&[0x0f]);
+            bits.put(0x0f, 8);
         });
         assert_eq!(text, format!("101{}0000000001111", "1".repeat(32)));
     }

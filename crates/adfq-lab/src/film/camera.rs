@@ -4,6 +4,7 @@ use super::panel::{Estimate, Panel, Step};
 use super::scene::Scene;
 use super::{Film, Footage, Format};
 use crate::Result;
+use crate::text::count;
 use adfq_deep::evaluate::Seen;
 use std::path::{Path, PathBuf};
 
@@ -18,17 +19,18 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// A camera for a film at `path`, which ends in `.mp4` or `.gif`, with `rate` frames a second. `title` says what
-    /// is played and who plays.
+    /// A camera for a film at `path`, which ends in `.mp4` or `.gif`, with `rate` frames a second. It says what game is
+    /// played, and by which agent after how many steps of training.
     ///
     /// ```
     /// use adfq_lab::film::Camera;
     ///
-    /// assert!(Camera::new("pong.mp4".as_ref(), 25, ["pong", "adfq"].map(String::from)).is_ok());
-    /// assert!(Camera::new("pong.png".as_ref(), 25, ["pong", "adfq"].map(String::from)).is_err());
+    /// assert!(Camera::new("breakout.mp4".as_ref(), 25, "minatar/breakout", "adfq", 20_000).is_ok());
+    /// assert!(Camera::new("breakout.png".as_ref(), 25, "minatar/breakout", "adfq", 20_000).is_err());
     /// ```
-    pub fn new(path: &Path, rate: u32, title: [String; 2]) -> Result<Self> {
+    pub fn new(path: &Path, rate: u32, game: &str, agent: &str, steps: u64) -> Result<Self> {
         Format::of(path)?.check_rate(rate)?;
+        let title = [game.to_owned(), format!("{agent} after {} steps", count(steps))];
         Ok(Self { path: path.to_owned(), rate, title, set: None })
     }
 

@@ -186,7 +186,9 @@ mod tests {
     #[test]
     fn frames_are_exact_while_there_are_few_colours() {
         let film: Vec<Picture> = (0..5)
-            .map(|frame| picture(|i| if i / 3 == 7 * frame { [200, frame as u8, 9] } else { [(i % 100) as u8; 3] }))
+            .map(|frame| {
+                picture(|i| if i / 3 == 7 * frame { [200, frame as u8, 9] } else { [(i % 100) as u8; 3] })
+            })
             .chain([picture(|i| [(i % 100) as u8; 3]), picture(|i| [(i % 100) as u8; 3])])
             .collect();
         let (shown, delays) = play(&film, 30);

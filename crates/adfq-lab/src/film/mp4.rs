@@ -99,10 +99,11 @@ impl Track {
         let long = self.shape.rate;
         let whole = self.sizes.len() as u32 / long;
         let rest = self.sizes.len() as u32 % long;
-        let runs: Vec<[u32; 3]> = [(whole > 0).then_some([1, long, 1]), (rest > 0).then_some([whole + 1, rest, 1])]
-            .into_iter()
-            .flatten()
-            .collect();
+        let runs: Vec<[u32; 3]> =
+            [(whole > 0).then_some([1, long, 1]), (rest > 0).then_some([whole + 1, rest, 1])]
+                .into_iter()
+                .flatten()
+                .collect();
         let table = full(b"stsc", 0, &[words(&[runs.len() as u32]), words(runs.as_flattened())].concat());
         let mut at = start;
         let mut offsets = words(&[whole + u32::from(rest > 0)]);

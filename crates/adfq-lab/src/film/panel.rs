@@ -13,7 +13,7 @@ const HEAD: f32 = 124.0;
 const FOOT: f32 = 44.0;
 /// How high a row is.
 const LOWEST: f32 = 19.0;
-const HIGHEST: f32 = 46.0;
+const HIGHEST: f32 = 56.0;
 /// More actions than this are not shown.
 const MOST_ROWS: usize = 30;
 /// How wide names and numbers may be.
@@ -81,7 +81,8 @@ impl Panel {
         self.head(pen, corner, step);
         let rows = self.rows();
         let row = ((height - HEAD - FOOT) / rows.max(1) as f32).clamp(LOWEST, HIGHEST);
-        let axis = self.axis.follow(Interval::around(step.estimates.iter().map(|estimate| estimate.interval())));
+        let axis =
+            self.axis.follow(Interval::around(step.estimates.iter().map(|estimate| estimate.interval())));
         let size = (row * 0.62).clamp(11.5, 14.0);
         let widest = self.names.iter().map(|name| pen.width(name, size)).fold(0.0, f32::max).min(NAMES);
         let left = corner[0] + widest + 20.0;
@@ -92,7 +93,7 @@ impl Panel {
             top: corner[1] + HEAD,
             row,
             size,
-            decimals: decimals(axis.width()),
+            decimals: decimals(axis, step.estimates),
         };
         if step.chosen < rows {
             let at = [corner[0], plot.top + step.chosen as f32 * row];
@@ -185,14 +186,16 @@ impl Plot {
         }
         let x = self.x(estimate.mean);
         if self.clip(x) == x {
-            pen.dot([x, middle], (0.19 * self.row).clamp(3.6, 5.5), Ink(hue, 1.0));
+            // A small dot lets a short whisker be seen.
+            let radius = if estimate.sd.is_some() { 3.6 } else { 5.0 };
+            pen.dot([x, middle], radius, Ink(hue, 1.0));
         }
     }
 
     /// Two standard deviations to both sides; an end that lies outside has no cap.
     fn whisker(&self, pen: &mut Pen, ends: [f32; 2], middle: f32, hue: u32) {
         let [from, to] = ends.map(|x| self.clip(x));
-        let half = (0.29 * self.row).min(10.0);
+        let half = (0.29 * self.row).min(12.0);
         pen.fill([from, middle - half], [to - from, 2.0 * half], Ink(hue, 0.18));
         pen.line([from, middle], [to, middle], 1.5, Ink(hue, 1.0));
         for x in ends.into_iter().filter(|&x| self.clip(x) == x) {
@@ -207,9 +210,13 @@ impl Plot {
     }
 }
 
-/// Decimals that tell apart what an axis of this width does.
-fn decimals(width: f64) -> usize {
-    (2.0 - libm::floor(libm::log10(width))).clamp(0.0, 5.0) as usize
+/// Decimals that tell apart what the axis does and show the largest standard deviation, in at most six digits.
+fn decimals(axis: Interval, estimates: &[Estimate]) -> usize {
+    let order = |value: f64| libm::floor(libm::log10(value));
+    let widest = estimates.iter().filter_map(|estimate| estimate.sd).fold(0.0, f64::max);
+    let finest = if widest > 0.0 { -order(widest) } else { 0.0 };
+    let whole = 1.0 + order(axis.low.abs().max(axis.high.abs()).max(1.0));
+    (2.0 - order(axis.width())).max(finest).clamp(0.0, (6.0 - whole).clamp(0.0, 4.0)) as usize
 }
 
 /// A whole number as one, others to a decimal.
@@ -225,4 +232,25 @@ fn soft(size: f32) -> Style {
 /// A colour of the plots as a number.
 fn hex(color: Color) -> u32 {
     u32::from_str_radix(color.hex().trim_start_matches('#'), 16).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        let places = |low, high, sd| decimals(Interval { low, high }, &[Estimate { mean: low, sd }]);
+        assert_eq!(places(0.0, 1.0, None), 2);
+        assert_eq!(places(54.0, 70.0, Some(0.003)), 3);
+        assert_eq!(places(-1234.0, 70.0, Some(0.003)), 2);
+        assert_eq!(places(0.0, 1e9, Some(1e-9)), 0);
+        assert_eq!(places(0.0, 1.0, Some(f64::INFINITY)), 2);
+    }
+
+    #[test]
+    fn scores_are_short() {
+        assert_eq!([12.0, -21.0, 0.25].map(score), ["12", "−21", "0.2"]);
+        assert_eq!(hex(Color::Blue), 0x0072b2);
+    }
 }

@@ -74,9 +74,14 @@ mod tests {
 
     #[test]
     fn games_are_enlarged_by_whole_numbers_and_rows_find_room() {
-        for (width, height, scale, actions) in
-            [(160, 210, 2, 6), (160, 210, 2, 18), (100, 100, 4, 3), (300, 200, 2, 2), (600, 400, 1, 4), (7, 900, 1, 50)]
-        {
+        for (width, height, scale, actions) in [
+            (160, 210, 2, 6),
+            (160, 210, 2, 18),
+            (100, 100, 4, 3),
+            (300, 200, 2, 2),
+            (600, 400, 1, 4),
+            (7, 900, 1, 50),
+        ] {
             let game = grey(width, height);
             let mut scene = Scene::new(&game, panel(actions)).unwrap();
             let estimates = vec![Estimate { mean: 1.0, sd: Some(0.5) }; actions];

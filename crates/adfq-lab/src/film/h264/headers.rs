@@ -45,7 +45,8 @@ impl Shape {
             let side = (columns * columns).max(rows * rows) <= 8 * most as usize;
             side && blocks <= most && u64::from(blocks) * u64::from(rate) <= u64::from(a_second)
         };
-        let level = LEVELS.iter().find(fits).ok_or_else(|| refuse("no level of H.264 has so much in a second"))?;
+        let level =
+            LEVELS.iter().find(fits).ok_or_else(|| refuse("no level of H.264 has so much in a second"))?;
         Ok(Self { width, height, rate, level: level.0 })
     }
 
