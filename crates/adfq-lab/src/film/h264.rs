@@ -19,9 +19,9 @@ use transform::Quantiser;
 
 /// Every so many frames comes one that needs no other, to which players can jump.
 const KEY_INTERVAL: u32 = 250;
-/// While a macroblock changes, its coefficients have steps of 5; when it stays they get steps of 2, so that what moved
+/// While a macroblock changes, its coefficients have steps of 4; when it stays they get steps of 2, so that what moved
 /// away leaves no shadow.
-const MOVING: Quantiser = Quantiser::new(18);
+const MOVING: Quantiser = Quantiser::new(16);
 const STILL: Quantiser = Quantiser::new(10);
 
 /// Where frames become NAL units.
@@ -162,9 +162,9 @@ mod tests {
                 let pairs = source.0[i].samples.iter().zip(&expected.0[i].samples);
                 let squares: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
                 let error = (squares / source.0[i].samples.len() as f64).sqrt();
-                // No coefficient is further off than two thirds of a step, 2^((18 − 4) / 6), and so it is with the
+                // No coefficient is further off than two thirds of a step, 2^((16 − 4) / 6), and so it is with the
                 // samples' mean square, but for rounding.
-                assert!(error < 2.0 / 3.0 * 5.04 + 0.5, "frame {}: {error}", keys.len());
+                assert!(error < 2.0 / 3.0 * 4.0 + 0.5, "frame {}: {error}", keys.len());
             }
         }
         keys

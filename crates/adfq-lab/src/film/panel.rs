@@ -128,8 +128,11 @@ impl Panel {
             pen.text([left, y + 71.0], Anchor::Start, style, number);
         }
         let has_sd = step.estimates.iter().any(|estimate| estimate.sd.is_some());
-        let meaning = if has_sd { "belief over Q, mean ± 2σ" } else { "Q-values" };
-        pen.text([x, y + HEAD - 12.0], Anchor::Start, Style { size: 13.0, ink: INK, bold: true }, meaning);
+        let (bars, numbers) =
+            if has_sd { ("belief over Q, mean ± 2σ", "mean ± σ") } else { ("Q-values", "") };
+        let line = y + HEAD - 12.0;
+        pen.text([x, line], Anchor::Start, Style { size: 13.0, ink: INK, bold: true }, bars);
+        pen.text([x + WIDTH as f32 - 8.0, line], Anchor::End, soft(11.5), numbers);
     }
 }
 

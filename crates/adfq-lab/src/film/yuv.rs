@@ -44,21 +44,20 @@ impl Planes {
         let (width, height) = (whole(picture.width), whole(picture.height));
         let mut y = Plane::new(width, height);
         let mut colours = [(); 2].map(|()| Plane::new(width / 2, height / 2));
-        let (last_x, last_y) = (picture.width - 1, picture.height - 1);
         let mut above = vec![[0_u16; 3]; width];
         for row in 0..height {
-            let line = &picture.rgb[3 * picture.width * row.min(last_y)..][..3 * picture.width];
+            let from = 3 * picture.width * row.min(picture.height - 1);
+            let line = &picture.rgb[from..from + 3 * picture.width];
             let luma = y.run_mut(0, row, width);
-            for x in 0..width {
-                let at = 3 * x.min(last_x);
-                let rgb = [line[at], line[at + 1], line[at + 2]];
-                luma[x] = brightness(rgb);
-                let rgb = rgb.map(u16::from);
-                match row % 2 {
-                    0 => above[x] = rgb,
-                    _ => (0..3).for_each(|i| above[x][i] += rgb[i]),
-                }
+            // A row's colours are added to those of the row above it, with which it shares them.
+            let keep = u16::from(row % 2 == 1);
+            for ((sample, sum), rgb) in luma.iter_mut().zip(&mut above).zip(line.chunks_exact(3)) {
+                *sample = brightness([rgb[0], rgb[1], rgb[2]]);
+                (0..3).for_each(|i| sum[i] = keep * sum[i] + u16::from(rgb[i]));
             }
+            let (sample, sum) = (luma[picture.width - 1], above[picture.width - 1]);
+            luma[picture.width..].fill(sample);
+            above[picture.width..].fill(sum);
             if row % 2 == 1 {
                 let [cb, cr] = &mut colours;
                 let (cb, cr) = (cb.run_mut(0, row / 2, width / 2), cr.run_mut(0, row / 2, width / 2));
