@@ -102,7 +102,7 @@ fn unfolded(film: &[u8]) -> Vec<[f64; 5]> {
     let mut shown = vec![[0; 3]; width * height];
     let mut frames = vec![];
     while let Some(frame) = decoder.read_next_frame().unwrap() {
-        let (left, top, columns) = (frame.left.into(), usize::from(frame.top), usize::from(frame.width));
+        let (left, top, columns) = (frame.left as usize, frame.top as usize, frame.width as usize);
         for (i, rgba) in frame.buffer.chunks_exact(4).enumerate().filter(|(_, rgba)| rgba[3] > 0) {
             shown[(top + i / columns) * width + left + i % columns] = [rgba[0], rgba[1], rgba[2]];
         }

@@ -1,8 +1,8 @@
 //! Films of what an agent does and believes: the game, and beside it a bar for every action.
 //!
-//! A [`Camera`] sees the steps of an evaluation. It lets [`scene`] put the game beside the [`panel`] and gives the
+//! A [`Camera`] sees the steps of an evaluation. It lets `scene` put the game beside the `panel` and gives the
 //! pictures to a [`Film`], which is an MP4 or a GIF and holds no more than the last picture in memory. An MP4 is made
-//! here too: [`yuv`] converts colours, [`h264`] codes what changed, [`mp4`] writes the file around it. No other
+//! here too: `yuv` converts colours, `h264` codes what changed, `mp4` writes the file around it. No other
 //! program is needed, and the same pictures give the same bytes everywhere.
 
 mod axis;

@@ -87,7 +87,7 @@ pub struct Film {
 type Spool = BufWriter<File>;
 
 enum Reel {
-    Mp4 { spool: Spool, encoder: Encoder, sizes: Vec<u32>, keys: Vec<u32> },
+    Mp4 { spool: Spool, encoder: Box<Encoder>, sizes: Vec<u32>, keys: Vec<u32> },
     Gif(Animation<Spool>),
 }
 
@@ -103,7 +103,7 @@ impl Film {
         let spool = || tempfile::tempfile_in(folder).map(BufWriter::new).map_err(failed);
         let reel = match format {
             Format::Mp4 => {
-                let encoder = Encoder::new(width, height, rate)?;
+                let encoder = Box::new(Encoder::new(width, height, rate)?);
                 Reel::Mp4 { spool: spool()?, encoder, sizes: vec![], keys: vec![] }
             }
             Format::Gif => Reel::Gif(Animation::new(spool()?, width, height, rate)?.map_err(failed)?),

@@ -100,7 +100,7 @@ impl<'a> Frame<'a> {
         let levels = self.levels((column, row), quantiser, true);
         let pattern = levels.pattern();
         // Luma has coefficients beside its means in all quarters or in none.
-        let luma = u32::from(pattern % 16 != 0);
+        let luma = u32::from(pattern & 15 > 0);
         bits.unsigned(1 + 2 + 4 * u32::from(pattern / 16) + 12 * luma);
         bits.unsigned(0); // chroma by means too
         self.step(bits, quantiser);
@@ -273,7 +273,7 @@ fn beside(plane: &Plane, x: usize, y: usize, side: usize) -> Option<usize> {
 fn mean(edges: &[Option<usize>; 2], side: usize) -> u8 {
     let count = side * edges.iter().flatten().count();
     let sum: usize = edges.iter().flatten().sum();
-    if count == 0 { 128 } else { ((sum + count / 2) / count) as u8 }
+    (sum + count / 2).checked_div(count).map_or(128, |mean| mean as u8)
 }
 
 fn fill(plane: &mut Plane, x: usize, y: usize, side: usize, value: u8) {
