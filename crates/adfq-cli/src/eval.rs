@@ -4,24 +4,24 @@ use crate::output::print;
 use adfq_deep::config::AgentKind;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::read_learner;
-use adfq_env::{Picture, to_text};
+use adfq_env::to_text;
 use adfq_files::write_atomic;
-use anyhow::{Context, Result};
+use adfq_lab::film::{Camera, Footage};
+use anyhow::Result;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Frames a second, in a GIF and on the terminal.
-const RATE: u16 = 25;
-/// Longer films are cut off: a GIF holds every frame in memory.
-const LONGEST_GIF: usize = 2_000;
+/// Frames a second, in a film unless told otherwise, and on the terminal.
+const RATE: u32 = 25;
 
 /// Play greedy episodes with a trained agent
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   adfq eval runs/cartpole-adfq-thompson-0 --episodes 100
-  adfq eval runs/cartpole-adfq-thompson-0 --episodes 1 --gif cartpole.gif
+  adfq eval runs/cartpole-adfq-thompson-0 --episodes 1 --video cartpole.mp4
   adfq eval runs/minatar-breakout-adfq-thompson-0 --episodes 1 --watch
   adfq eval runs/cartpole-adfq-thompson-0 --episodes 3 --beliefs beliefs.csv
 
@@ -38,9 +38,12 @@ pub struct Args {
     /// Write the beliefs of every step to this CSV file
     #[arg(long, value_name = "FILE")]
     beliefs: Option<PathBuf>,
-    /// Film the episodes into this GIF
-    #[arg(long, value_name = "FILE")]
-    gif: Option<PathBuf>,
+    /// Film the episodes, with the beliefs beside them, into this .mp4 or .gif
+    #[arg(long, value_name = "FILE", alias = "gif")]
+    video: Option<PathBuf>,
+    /// Frames a second of the film
+    #[arg(long, value_name = "N", default_value_t = RATE, requires = "video")]
+    fps: u32,
     /// Show the episodes in the terminal
     #[arg(long)]
     watch: bool,
@@ -53,16 +56,18 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let (config, learner, step) = read_learner(&args.run)?;
-    let pictures = args.gif.is_some() || args.watch;
+    let pictures = args.video.is_some() || args.watch;
     let mut evaluator = Evaluator::new(&config, &learner, args.host.host().env(&config, pictures)?)?;
-    let (mut beliefs, mut film) = (String::new(), vec![]);
+    let mut beliefs = String::new();
+    let camera = |path: &PathBuf| Camera::new(path, args.fps, &config.env, config.agent.name(), step);
+    let mut film = args.video.as_ref().map(camera).transpose()?;
     let name = format!("eval/{}", args.seed);
     let episodes = evaluator.play(&learner, &name, args.episodes as usize, |seen| {
         if args.beliefs.is_some() {
             write_beliefs(&mut beliefs, config.agent, seen);
         }
-        if args.gif.is_some() && film.len() < LONGEST_GIF {
-            film.push(seen.env.render()?);
+        if let (Some(camera), Some(path)) = (&mut film, &args.video) {
+            camera.shoot(seen).map_err(|error| stop(path, error))?;
         }
         if args.watch {
             show(config.agent, seen)?;
@@ -72,10 +77,12 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.beliefs {
         write_atomic(path, beliefs.as_bytes())?;
     }
-    if let Some(path) = &args.gif {
-        write_atomic(path, &gif(&film).context("the film cannot be made")?)?;
-        if film.len() == LONGEST_GIF {
-            eprintln!("the film ends after {LONGEST_GIF} frames");
+    if let Some(camera) = film {
+        let Footage { frames, left_out } = camera.finish()?;
+        if left_out > 0 {
+            eprintln!(
+                "the GIF ends after {frames} frames, {left_out} before the end; an .mp4 holds all of them"
+            );
         }
     }
     let evaluation = Evaluation { step, episodes };
@@ -135,21 +142,15 @@ fn show(agent: AgentKind, seen: &Seen) -> adfq_deep::Result<()> {
     }
     // A reader that went away is noticed when the result is printed.
     let _ = print(&text);
-    std::thread::sleep(Duration::from_secs(1) / u32::from(RATE));
+    std::thread::sleep(Duration::from_secs(1) / RATE);
     Ok(())
 }
 
-fn gif(film: &[Picture]) -> Result<Vec<u8>> {
-    let first = film.first().context("there are no frames")?;
-    let (width, height) = (u16::try_from(first.width)?, u16::try_from(first.height)?);
-    let mut bytes = vec![];
-    let mut encoder = gif::Encoder::new(&mut bytes, width, height, &[])?;
-    encoder.set_repeat(gif::Repeat::Infinite)?;
-    for picture in film {
-        let mut frame = gif::Frame::from_rgb_speed(width, height, &picture.rgb, 10);
-        frame.delay = 100 / RATE;
-        encoder.write_frame(&frame)?;
+/// What a film that cannot go on is to the evaluation.
+fn stop(path: &Path, error: adfq_lab::Error) -> adfq_deep::Error {
+    match error {
+        adfq_lab::Error::Deep(error) => error,
+        adfq_lab::Error::File(error) => error.into(),
+        error => adfq_files::Error::io("film into", path, io::Error::other(error)).into(),
     }
-    drop(encoder);
-    Ok(bytes)
 }

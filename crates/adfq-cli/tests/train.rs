@@ -242,7 +242,7 @@ fn a_trained_agent_is_evaluated_filmed_and_its_beliefs_written() {
     succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
     let (film, beliefs) = (folder.path().join("film.gif"), folder.path().join("beliefs.csv"));
     let mut eval = adfq(&["eval", "--episodes", "2", "--json"]);
-    eval.arg(&run).arg("--gif").arg(&film).arg("--beliefs").arg(&beliefs);
+    eval.arg(&run).arg("--video").arg(&film).arg("--beliefs").arg(&beliefs);
     let output = succeed(eval);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     // CartPole pays 1 a step: clipping changes nothing.

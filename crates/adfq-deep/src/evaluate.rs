@@ -18,6 +18,8 @@ pub struct Seen<'a> {
     pub episode: usize,
     /// The step in it, from 0.
     pub step: u64,
+    /// The return so far.
+    pub total: f64,
     /// The environment as the agent sees it, before the action.
     pub env: &'a dyn Env,
     /// The network's row: μ and then -log σ of every action, or Q of every action.
@@ -82,7 +84,8 @@ impl Evaluator {
             self.observation.decode(&mut self.input);
             let row = learner.network().forward(&learner.online, &self.input, &mut self.pass)?;
             let action = best(&row[..actions], &mut rng);
-            see(&Seen { episode: number, step: episode.length, env: &*self.env, row, action })?;
+            let (step, total) = (episode.length, episode.total);
+            see(&Seen { episode: number, step, total, env: &*self.env, row, action })?;
             let step = self.env.step(action, &mut self.frame)?;
             self.observation.push(&self.frame);
             episode.step(step.reward);

@@ -60,6 +60,27 @@ pub enum Error {
     /// The SVG could not be made into pixels.
     #[error("cannot draw the figure as PNG: {0}")]
     Png(String),
+    /// A file name that tells no format of films.
+    #[error("{} is neither .mp4 nor .gif; give the film one of these endings", .0.display())]
+    FilmFormat(PathBuf),
+    /// More frames a second than a format can show, or none.
+    #[error("a film has 1 to {most} frames a second in this format, but {asked} were asked for")]
+    FilmRate {
+        /// What was asked for.
+        asked: u32,
+        /// The most there can be.
+        most: u32,
+    },
+    /// A picture that does not fit into the film.
+    #[error("a picture of {width} × {height} pixels cannot be filmed: {reason}")]
+    FilmPicture {
+        /// Pixels in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Why not.
+        reason: String,
+    },
     /// A row whose length is not the number of columns.
     #[error("a row of the table has {found} cells, but there are {expected} columns")]
     Row {

@@ -2,7 +2,7 @@
 //!
 //! The way of a result: an [`experiment`] computes its trials through a [`cache::Cache`], so that a rerun continues
 //! with what is missing; [`stats`] turns trials into estimates with intervals; [`verdict`] turns an estimate into
-//! the answer to a claim; [`plot`] draws; [`report`] gathers everything in one HTML file; [`files`] writes it down
+//! the answer to a claim; [`plot`] draws; [`report`] gathers everything in one HTML file; [`film`] shows what an agent does and believes; [`files`] writes it down
 //! such that a crash never leaves half a file. Nothing here reads a global generator, and
 //! nothing but [`mod@bench`], which measures how fast things are, a clock.
 
@@ -13,6 +13,7 @@ pub mod domain;
 mod error;
 pub mod experiment;
 pub mod files;
+pub mod film;
 pub mod float;
 pub mod learn;
 pub mod learner;

@@ -44,6 +44,7 @@ pub use figure::{Axis, Figure, Legend, Panel, Scale};
 pub use layer::{
     Anchor, Area, Bar, BarStyle, Bars, Dash, Layer, Line, Markers, Note, Orientation, Rule, Shape,
 };
+pub(crate) use text::FONTS;
 
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,7 @@ pub fn adfq_in(folder: &Path, arguments: &[&str]) -> Outcome {
 }
 
 /// The standard output of a run that must succeed.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
 pub fn printed(arguments: &[&str]) -> String {
     let outcome = adfq_in(Path::new("."), arguments);
     assert!(outcome.success, "{arguments:?}: {}", outcome.stderr);
@@ -29,6 +30,7 @@ pub fn printed(arguments: &[&str]) -> String {
 }
 
 /// The error of a run that must fail, and print nothing else.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
 pub fn refused(arguments: &[&str]) -> String {
     let outcome = adfq_in(Path::new("."), arguments);
     assert!(!outcome.success && outcome.stdout.is_empty(), "{arguments:?}: {}", outcome.stdout);
