@@ -5,7 +5,7 @@ use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
 use adfq_deep::trainer::replay_bytes;
 use adfq_deep::{Config, Host, Trainer};
-use adfq_env::{Bridge, Env, Maker, Purpose, Space};
+use adfq_env::{Bridge, Env, Purpose, Space};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use indicatif::{HumanCount, MultiProgress};
@@ -133,14 +133,12 @@ impl Args {
             args.insert("repeat_action_probability".to_owned(), 0.25.into());
         }
         let args = env_args(&args, &self.settings)?;
-        let (purpose, bridge) = (Purpose::Evaluation, host.bridge.clone());
-        let maker = Maker { name: env.to_owned(), args, purpose, bridge, pictures: false };
-        let evaluation = maker.env()?;
+        let evaluation = host.maker(env, &args, Purpose::Evaluation).env()?;
         let config = match file {
             Some(config) => config,
             None => Config::preset(&self.preset, env, evaluation.space())?,
         };
-        let config = self.changed(Config { env: env.to_owned(), env_args: maker.args, ..config })?;
+        let config = self.changed(Config { env: env.to_owned(), env_args: args, ..config })?;
         if config.env != env {
             bail!("say which environment to train in as {} in place of {env}, not by --set env", config.env);
         }

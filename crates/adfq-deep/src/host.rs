@@ -2,7 +2,7 @@
 //! is learned; that is the [`Config`]'s.
 
 use crate::{Config, Result};
-use adfq_env::{Bridge, Env, Envs, Maker, Purpose};
+use adfq_env::{Args, Bridge, Env, Envs, Maker, Purpose};
 use adfq_files::memory;
 
 /// The machine, as far as a run depends on it.
@@ -22,16 +22,18 @@ impl Host {
 
     /// The environments to train in.
     pub fn envs(&self, config: &Config) -> Result<Box<dyn Envs>> {
-        Ok(self.maker(config, Purpose::Training).envs(config.envs)?)
+        Ok(self.maker(&config.env, &config.env_args, Purpose::Training).envs(config.envs)?)
     }
 
     /// The environment to evaluate in; with `pictures` it can be rendered.
     pub fn env(&self, config: &Config, pictures: bool) -> Result<Box<dyn Env>> {
-        Ok(Maker { pictures, ..self.maker(config, Purpose::Evaluation) }.env()?)
+        let maker = self.maker(&config.env, &config.env_args, Purpose::Evaluation);
+        Ok(Maker { pictures, ..maker }.env()?)
     }
 
-    fn maker(&self, config: &Config, purpose: Purpose) -> Maker {
-        let (name, args, bridge) = (config.env.clone(), config.env_args.clone(), self.bridge.clone());
-        Maker { name, args, purpose, bridge, pictures: false }
+    /// How an environment is made here, before there is a configuration: presets ask for its space.
+    pub fn maker(&self, env: &str, args: &Args, purpose: Purpose) -> Maker {
+        let (args, bridge) = (args.clone(), self.bridge.clone());
+        Maker { name: env.to_owned(), args, purpose, bridge, pictures: false }
     }
 }
