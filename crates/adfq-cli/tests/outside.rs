@@ -207,7 +207,8 @@ fn lunar_lander_as_in_the_documentation() {
     let Some(python) = python() else { return };
     let folder = tempdir().unwrap();
     let run_folder = folder.path().join("lander");
-    let settings = ["steps=3000", "learning.warmup=500", "evaluation.every=1500", "evaluation.final_episodes=2"];
+    let settings =
+        ["steps=3000", "learning.warmup=500", "evaluation.every=1500", "evaluation.final_episodes=2"];
     succeed(train("gym:LunarLander-v3", &settings, &run_folder, &python));
     let film = folder.path().join("lander.gif");
     let mut command = adfq(&["eval"], &python);
@@ -222,13 +223,17 @@ fn lunar_lander_as_in_the_documentation() {
 fn mistakes_are_explained() {
     let Some(python) = python() else { return };
     let folder = tempdir().unwrap();
-    let said = |env: &str, settings: &[&str]| complaint(train(env, settings, &folder.path().join("run"), &python));
+    let said =
+        |env: &str, settings: &[&str]| complaint(train(env, settings, &folder.path().join("run"), &python));
     for (said, part) in [
         (said("gym:CartPool-v1", &[]), "error: gym:CartPool-v1 cannot be made: "),
         (said("atari:pongo", &[]), "did you mean \"atari:pong\"?"),
         (said("gym:tests.bridge.envs:Counter-v0", &["env_args.kind=dict"]), " are Dict("),
         (said("cartpole", &["env_args.gravity=1"]), "cartpole takes no arguments, but \"gravity\" was given"),
-        (complaint(train("gym:CartPole-v1", &[], &folder.path().join("run"), Path::new("no/python"))), "--python PATH"),
+        (
+            complaint(train("gym:CartPole-v1", &[], &folder.path().join("run"), Path::new("no/python"))),
+            "--python PATH",
+        ),
     ] {
         assert!(said.contains(part), "{said}");
         assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{said}");

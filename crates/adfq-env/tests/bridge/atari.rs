@@ -41,7 +41,12 @@ fn reference(python: &Path, game: &str, seed: u64, sticky: f64, actions: &[usize
     let (successors, rest) = rest.split_at(actions.len() * OBSERVATION);
     let (rewards, flags) = rest.split_at(actions.len() * 8);
     let rewards = rewards.as_chunks().0.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect();
-    Reference { observations: observations.to_vec(), successors: successors.to_vec(), rewards, flags: flags.to_vec() }
+    Reference {
+        observations: observations.to_vec(),
+        successors: successors.to_vec(),
+        rewards,
+        flags: flags.to_vec(),
+    }
 }
 
 /// Plays two environments of the vector side by side, each against its own reference.
