@@ -70,8 +70,7 @@ fn sampled_observations_are_those_of_frame_stack_observation() {
     let actions = live(&mut *envs, &mut replay);
     let (before, after) = reference(&python, stream(8, "env 0").next_u64(), &actions);
 
-    let mut sample = Sample::default();
-    sample.index = replay.indices().collect();
+    let mut sample = Sample { index: replay.indices().collect(), ..Sample::default() };
     replay.gather(&mut sample).unwrap();
     let (count, scale) = (sample.index.len(), 1.0 / 255.0);
     assert!(count > 450, "{count}");
