@@ -52,9 +52,7 @@ class Gym:
             gymnasium.register_envs(imported("ale_py", "ale-py>=0.12"))
         try:
             self.envs = [gymnasium.make(spec["id"], **arguments) for _ in range(spec["count"])]
-        except (gymnasium.error.UnregisteredEnv, gymnasium.error.DependencyNotInstalled) as error:
-            raise Refused("id", reason=one_line(error)) from error
-        except ModuleNotFoundError as error:
+        except (gymnasium.error.Error, ModuleNotFoundError) as error:
             raise Refused("id", reason=one_line(error)) from error
         env = self.envs[0]
         self.first_action = self.check_actions(gymnasium.spaces, env.action_space)
