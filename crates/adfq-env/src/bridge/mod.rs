@@ -55,13 +55,13 @@ pub struct Bridge {
     /// How long a worker may take to answer before it counts as hung.
     pub timeout: Duration,
     /// Whether program and worker look for each other before they sleep, for up to a millisecond: a small environment's
-    /// step is over in less than waking up takes. It needs a processor that keeps the order of writes, as x86-64 does.
+    /// step is over in less than waking up takes. It needs Linux, and a processor that keeps the order of writes (x86-64).
     pub spin: bool,
 }
 
 impl Default for Bridge {
     fn default() -> Self {
-        let spin = cfg!(target_arch = "x86_64");
+        let spin = cfg!(all(target_arch = "x86_64", target_os = "linux"));
         Self {
             python: None,
             path: vec![],

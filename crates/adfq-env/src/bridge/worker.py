@@ -335,15 +335,7 @@ class Turns:
         if self.look():
             return True
         while True:
-            self.words[self.asleep] = 1
-            os.sched_yield()  # The kernel makes our write visible before it goes on.
-            if self.spin and self.words[self.ticket] != self.seen:
-                kind = RING
-            elif self.spin and not select.select([self.socket], [], [], NAP)[0]:
-                continue
-            else:
-                kind = self.socket.recv(1)
-            self.words[self.asleep] = 0
+            kind = self.sleep() if self.spin else self.socket.recv(1)
             if kind == MESSAGE:
                 return False
             if not kind:
@@ -351,6 +343,17 @@ class Turns:
             if self.words[self.ticket] != self.seen:
                 self.seen = self.words[self.ticket]
                 return True
+
+    def sleep(self):
+        """Until there is a new ticket or the socket has something to say, which it is."""
+        self.words[self.asleep] = 1
+        os.sched_yield()  # The kernel makes our write visible before it goes on.
+        while self.words[self.ticket] == self.seen:
+            if select.select([self.socket], [], [], NAP)[0]:
+                self.words[self.asleep] = 0
+                return self.socket.recv(1)
+        self.words[self.asleep] = 0
+        return RING
 
     def look(self):
         self.waits += 1
@@ -409,7 +412,7 @@ def main():
     envs = None
     try:
         if sys.version_info < (3, 9):
-            raise Refused("package", package="Python 3.9 or later", install="")
+            raise Refused("id", reason="Python 3.9 or later is needed: name one with --python PATH")
         control.read(1)
         spec = control.message()
         sys.path[1:1] = spec["path"]
