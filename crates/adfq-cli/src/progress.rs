@@ -1,5 +1,6 @@
 //! Training on a terminal: a bar for each run, several runs side by side, and the line at the end.
 
+use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::run::{Clock, Run};
 use adfq_deep::stats::Metrics;
@@ -9,7 +10,7 @@ use adfq_env::Bridge;
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -147,13 +148,24 @@ pub fn train_all(
         }
     });
     let (summaries, errors) = (locked(&summaries), locked(&errors));
-    if !summaries.is_empty() {
-        let means: Vec<f64> = summaries.iter().map(|summary: &Summary| summary.mean_return).collect();
+    eprintln!("{} of {count} runs finished", summaries.len());
+    eprint!("{}", by_agent(&summaries));
+    if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+}
+
+/// A line for each agent: what its runs reached.
+fn by_agent(summaries: &[Summary]) -> String {
+    let mut returns: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for summary in summaries {
+        returns.entry((summary.agent, summary.policy)).or_default().push(summary.mean_return);
+    }
+    let line = |((agent, policy), means): (&(AgentKind, PolicyKind), &Vec<f64>)| {
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-        eprintln!("{} of {count} runs finished: mean return {mean:.1}, least {least:.1}", summaries.len());
-    }
-    if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+        let (agent, policy, runs) = (agent.name(), policy.name(), means.len());
+        format!("{agent} with {policy}, {runs} runs: mean return {mean:.1}, least {least:.1}\n")
+    };
+    returns.iter().map(line).collect()
 }
 
 /// What a panicking thread leaves behind is whole: nothing is ever half pushed.

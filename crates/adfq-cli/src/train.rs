@@ -19,6 +19,7 @@ Examples:
   adfq train cartpole
   adfq train cartpole --agent ddqn --seeds 0..9    # ten seeds, one on each core
   adfq train minatar/breakout --policy epsilon --steps 1000000
+  adfq train minatar/breakout --agents adfq-ts,adfq-eps,dqn,ddqn --seeds 0..4
   adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
   adfq train cartpole --preset paper --out runs/paper
   adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
@@ -44,6 +45,9 @@ pub struct Args {
     /// How it explores [default: thompson, or epsilon for dqn and ddqn]
     #[arg(long, value_enum, conflicts_with = "resume")]
     policy: Option<PolicyName>,
+    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
+    agents: Vec<Contender>,
     /// Environment steps
     #[arg(long, conflicts_with = "resume")]
     steps: Option<u64>,
@@ -68,10 +72,10 @@ pub struct Args {
     /// Change any setting of config.toml, as learning.batch=64; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", conflicts_with = "resume")]
     settings: Vec<String>,
-    /// The run folder, or with --seeds the folder of the run folders [default: a new one in runs/]
+    /// The run folder, or with --seeds or --agents the folder of the run folders [default: a new one in runs/]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Runs at once, with --seeds [default: one for each core]
+    /// Runs at once, with --seeds or --agents [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// Threads of a run's network [default: its share of the cores]; the result does not depend on it
@@ -100,6 +104,19 @@ enum PolicyName {
     Thompson,
     /// The best action but for a share of random ones
     Epsilon,
+}
+
+/// An agent and how it explores, in a word.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Contender {
+    /// Deep ADFQ with Thompson sampling
+    AdfqTs,
+    /// Deep ADFQ, ε-greedy
+    AdfqEps,
+    /// DQN
+    Dqn,
+    /// Double DQN
+    Ddqn,
 }
 
 #[derive(Clone)]
@@ -172,20 +189,41 @@ impl Args {
         self.settings.iter().try_fold(config, |config, setting| Ok(config.with(setting)?))
     }
 
-    /// One run for each seed, each with its folder.
+    /// One run for each agent and seed, each with its folder.
     fn plan(&self, config: &Config) -> Vec<(PathBuf, Config)> {
-        let Some(Seeds(seeds)) = &self.seeds else {
-            let folder = self.out.clone().unwrap_or_else(|| free_folder(config));
-            return vec![(folder, config.clone())];
+        let seeds = self.seeds.as_ref().map_or(vec![config.seed], |Seeds(seeds)| seeds.clone());
+        let agents = match &self.agents[..] {
+            [] => vec![(config.agent, config.policy)],
+            agents => agents.iter().map(|agent| agent.kinds()).collect(),
         };
-        seeds
-            .iter()
-            .map(|&seed| Config { seed, ..config.clone() })
-            .map(|config| match &self.out {
-                Some(out) => (out.join(format!("seed-{}", config.seed)), config),
-                None => (free_folder(&config), config),
-            })
-            .collect()
+        let configs = agents.iter().flat_map(|&(agent, policy)| {
+            seeds.iter().map(move |&seed| Config { agent, policy, seed, ..config.clone() })
+        });
+        configs.map(|config| (self.folder(&config), config)).collect()
+    }
+
+    /// Where a run goes: the folder asked for, or one in it if there are several runs, or a new one.
+    fn folder(&self, config: &Config) -> PathBuf {
+        let Config { agent, policy, seed, .. } = config;
+        match &self.out {
+            None => free_folder(config),
+            Some(out) if !self.agents.is_empty() => {
+                out.join(format!("{}-{}-{seed}", agent.name(), policy.name()))
+            }
+            Some(out) if self.seeds.is_some() => out.join(format!("seed-{seed}")),
+            Some(out) => out.clone(),
+        }
+    }
+}
+
+impl Contender {
+    fn kinds(self) -> (AgentKind, PolicyKind) {
+        match self {
+            Self::AdfqTs => (AgentKind::Adfq, PolicyKind::Thompson),
+            Self::AdfqEps => (AgentKind::Adfq, PolicyKind::Epsilon),
+            Self::Dqn => (AgentKind::Dqn, PolicyKind::Epsilon),
+            Self::Ddqn => (AgentKind::Ddqn, PolicyKind::Epsilon),
+        }
     }
 }
 
@@ -258,11 +296,16 @@ pub fn run(args: &Args) -> Result<()> {
 fn introduce(runs: &[(PathBuf, Config)], space: &Space) {
     let (_, config) = &runs[0];
     let bytes = replay_bytes(config, space);
+    let mut agents: Vec<_> = runs.iter().map(|(_, config)| (config.agent, config.policy)).collect();
+    agents.dedup();
+    let agents: Vec<_> = agents
+        .iter()
+        .map(|(agent, policy)| format!("{} with the policy {}", agent.name(), policy.name()))
+        .collect();
     eprintln!(
-        "{}: {} with the policy {}, {} steps; replay memory of {} transitions: {bytes}{}",
+        "{}: {}, {} steps; replay memory of {} transitions: {bytes}{}",
         config.env,
-        config.agent.name(),
-        config.policy.name(),
+        agents.join(", "),
         HumanCount(config.steps),
         HumanCount(config.replay.capacity as u64),
         if runs.len() > 1 { format!(" for each of {} runs", runs.len()) } else { String::new() },

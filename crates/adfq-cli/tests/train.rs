@@ -265,3 +265,18 @@ fn several_seeds_run_side_by_side_and_each_as_if_alone() {
     assert_eq!(record(&all.join("seed-1")), record(&one));
     assert_ne!(record(&all.join("seed-0")), record(&one));
 }
+
+#[test]
+fn several_agents_run_side_by_side_and_each_as_if_alone() {
+    let folder = tempdir().unwrap();
+    let (all, one) = (folder.path().join("all"), folder.path().join("one"));
+    let agents = ["--agents", "adfq-eps,ddqn", "--seeds", "3,4", "--set", "steps=1000"];
+    let said = String::from_utf8(succeed(train(&all, "cartpole", &agents)).stderr).unwrap();
+    assert!(
+        said.contains("4 of 4 runs finished") && said.contains("ddqn with epsilon, 2 runs: mean"),
+        "{said}"
+    );
+    succeed(train(&one, "cartpole", &["--agent", "ddqn", "--seed", "4", "--set", "steps=1000"]));
+    assert_eq!(record(&all.join("ddqn-epsilon-4")), record(&one));
+    assert_ne!(record(&all.join("adfq-epsilon-4")), record(&one));
+}
