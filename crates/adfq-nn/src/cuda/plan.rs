@@ -1,0 +1,223 @@
+//! How a network runs on the device: where its tensors lie, the tile of each product, into how many parts sums are split.
+//!
+//! What decides the order of a sum (parts, depth of a tile) depends on the network and the batch alone, never on the
+//! number of copies; the height and width of tiles do not.
+
+use crate::network::{Kind, Network};
+
+/// Depth of a tile: `BK` of the kernels.
+pub(super) const DEPTH: usize = 32;
+/// Numbers that a block of the sum of parts takes: `PART` of the kernels.
+pub(super) const PART: usize = 1024;
+/// Numbers that a block of Adam takes.
+pub(super) const ADAM_PART: usize = 1024;
+/// Weights up to which a dense layer is thin; and outputs.
+const THIN_WEIGHTS: usize = 1 << 12;
+const THIN_OUTPUTS: usize = 24;
+
+/// A layer as its kernels see it; a dense one is an image of one pixel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub height: usize,
+    pub width: usize,
+    pub channels: usize,
+    pub out_height: usize,
+    pub out_width: usize,
+    pub filters: usize,
+    pub kernel: usize,
+    pub stride: usize,
+    pub above: usize,
+    pub left: usize,
+}
+
+impl Geometry {
+    /// Numbers of a patch.
+    pub fn patch(&self) -> usize {
+        self.kernel * self.kernel * self.channels
+    }
+
+    pub fn positions(&self) -> usize {
+        self.out_height * self.out_width
+    }
+
+    pub fn inputs(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.positions() * self.filters
+    }
+}
+
+/// A block's tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub m: usize,
+    pub n: usize,
+}
+
+impl Tile {
+    pub fn warps_m(self) -> usize {
+        match (self.m, self.n) {
+            (128, 32) => 4,
+            (32, _) => 1,
+            _ => 2,
+        }
+    }
+
+    pub fn stages(self) -> usize {
+        if self.m == 128 { 3 } else { 4 }
+    }
+
+    fn words(self, a: usize, b: usize) -> usize {
+        4 * self.stages() * (a + b)
+    }
+
+    /// Bytes of shared memory of each of the three products.
+    pub fn forward_shared(self) -> usize {
+        self.words(self.m * (DEPTH + 4), DEPTH * (self.n + 8))
+    }
+
+    pub fn delta_shared(self) -> usize {
+        self.words(self.m * (DEPTH + 4), self.n * (DEPTH + 4))
+    }
+
+    pub fn weights_shared(self) -> usize {
+        self.words(DEPTH * (self.m + 8), DEPTH * (self.n + 8))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OpPlan {
+    pub geometry: Geometry,
+    pub input: usize,
+    pub output: usize,
+    pub relu: bool,
+    pub shares_input: bool,
+    /// Where weights and bias lie in a copy's parameters.
+    pub weight: usize,
+    pub bias: usize,
+    /// Whether the matrix units are left alone.
+    pub thin: bool,
+    /// Parts of the forward product, and tiles of depth in each.
+    pub splits: usize,
+    pub split_tiles: usize,
+    /// Widths of the tiles of the three products.
+    pub forward_n: usize,
+    pub delta_n: usize,
+    pub weights_tile: Tile,
+}
+
+impl OpPlan {
+    /// The two heights of tiles of the forward product and the delta: for many blocks, and for few.
+    pub fn heights(&self) -> [usize; 2] {
+        if self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1 {
+            [64, 32]
+        } else {
+            [128, 64]
+        }
+    }
+
+    /// Which of them, for so many rows of a product of which there are `products` side by side.
+    pub fn choose_height(&self, rows: usize, products: usize, multiprocessors: usize) -> usize {
+        let [large, small] = self.heights();
+        let blocks = rows.div_ceil(large) * products;
+        usize::from(rows <= small || blocks < 2 * multiprocessors && large == 128)
+    }
+
+    /// Parts of the weights' gradient for so many rows, and tiles of depth in each.
+    pub fn weight_splits(&self, rows: usize) -> (usize, usize) {
+        let tiles = (rows * self.geometry.positions()).div_ceil(DEPTH);
+        let Tile { m, n } = self.weights_tile;
+        let blocks = self.geometry.patch().div_ceil(m) * self.geometry.filters.div_ceil(n);
+        // Enough blocks for a large GPU if there is but one copy, and at least four tiles of depth in each.
+        let splits = 160_usize.div_ceil(blocks).min(tiles.div_ceil(4)).max(1);
+        let split_tiles = tiles.div_ceil(splits);
+        (tiles.div_ceil(split_tiles), split_tiles)
+    }
+}
+
+/// A network on the device.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub ops: Vec<OpPlan>,
+    /// Numbers of each value of a row.
+    pub values: Vec<usize>,
+    /// Where each tensor starts: multiples of 4, so that all reads can be of 16 bytes.
+    pub tensors: Vec<usize>,
+    /// From copy to copy.
+    pub stride: usize,
+}
+
+impl Plan {
+    pub fn of(network: &Network) -> Self {
+        let mut end = 0;
+        let tensors: Vec<_> = network
+            .tensors
+            .iter()
+            .map(|tensor| {
+                let start = end;
+                end += tensor.range.len().next_multiple_of(4);
+                start
+            })
+            .collect();
+        let values = network.values.iter().map(crate::network::Value::len).collect();
+        let ops = (0..network.ops.len()).map(|i| op(network, i, &tensors)).collect();
+        Self { ops, values, tensors, stride: end.next_multiple_of(32) }
+    }
+}
+
+fn op(network: &Network, i: usize, tensors: &[usize]) -> OpPlan {
+    let op = &network.ops[i];
+    let (input, output) = (network.values[op.input], network.values[op.output]);
+    let geometry = match &op.kind {
+        Kind::Dense => Geometry {
+            height: 1,
+            width: 1,
+            channels: input.len(),
+            out_height: 1,
+            out_width: 1,
+            filters: output.len(),
+            kernel: 1,
+            stride: 1,
+            above: 0,
+            left: 0,
+        },
+        Kind::Conv(conv) => Geometry {
+            height: input.height,
+            width: input.width,
+            channels: input.channels,
+            out_height: output.height,
+            out_width: output.width,
+            filters: output.channels,
+            kernel: conv.kernel,
+            stride: conv.stride,
+            above: input.before.0,
+            left: input.before.1,
+        },
+    };
+    let is_dense = matches!(op.kind, Kind::Dense);
+    let thin = is_dense && (op.weight.len() <= THIN_WEIGHTS || output.len() <= THIN_OUTPUTS);
+    let width = |n: usize| if n > 32 { 64 } else { 32 };
+    let tiles = geometry.patch().div_ceil(DEPTH);
+    let split_tiles = match tiles {
+        128.. if is_dense => 22,
+        32.. if is_dense => 8,
+        _ => tiles,
+    };
+    OpPlan {
+        geometry,
+        input: op.input,
+        output: op.output,
+        relu: op.relu,
+        shares_input: op.shares_input,
+        weight: tensors[2 * i],
+        bias: tensors[2 * i + 1],
+        thin,
+        splits: tiles.div_ceil(split_tiles),
+        split_tiles,
+        forward_n: width(geometry.filters),
+        delta_n: width(geometry.channels),
+        weights_tile: Tile { m: 64, n: width(geometry.filters) },
+    }
+}
