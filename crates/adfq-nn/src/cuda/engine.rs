@@ -5,7 +5,7 @@ use super::device::Device;
 use super::launch::{Kernel, Module};
 use super::optimiser::Optimiser;
 use super::pass::Pass;
-use super::plan::{Plan, Tile};
+use super::plan::{MOST_PLACES, Plan, Tile};
 use super::source::source;
 use crate::{Adam, AdamSettings, Error, Network, Result};
 
@@ -97,6 +97,8 @@ pub(super) struct Kernels {
     pub prepare: Kernel,
     pub step: Kernel,
     pub target: Kernel,
+    /// Forward, and backward with Adam, of a small perceptron.
+    pub fused: Option<[Kernel; 2]>,
 }
 
 #[derive(Debug)]
@@ -125,11 +127,17 @@ impl Engine {
             });
         }
         let plan = Plan::of(network);
+        if let Some(op) = plan.ops.iter().find(|op| op.geometry.kernel > MOST_PLACES) {
+            let value = op.geometry.kernel as f64;
+            return Err(Error::Setting { name: "kernel", value, need: "at most 16 on a GPU" });
+        }
         if plan.stride > i32::MAX as usize {
             return Err(Error::TooLarge);
         }
         let text = source(&plan, observations);
-        let module = device.compile_with(&text, precision == Precision::Full)?;
+        // Without the matrix units nothing needs rounding.
+        let precise = precision == Precision::Full || plan.ops.iter().all(|op| op.thin);
+        let module = device.compile_with(&text, precise)?;
         let zeros = || Buffer::zeros(device, copies * plan.stride);
         Ok(Self {
             kernels: Kernels::of(&module, &plan)?,
@@ -240,8 +248,16 @@ impl Kernels {
             prepare: module.kernel("adam_prepare")?,
             step: module.kernel("adam_step")?,
             target: module.kernel("target_step")?,
+            fused: plan.fused.then(|| fused(module, plan)).transpose()?,
         })
     }
+}
+
+fn fused(module: &Module, plan: &Plan) -> Result<[Kernel; 2]> {
+    let kernels = [module.kernel("fused_forward")?, module.kernel("fused_learn")?];
+    kernels[0].allow_shared(plan.forward_shared() as u32)?;
+    kernels[1].allow_shared(plan.learn_shared() as u32)?;
+    Ok(kernels)
 }
 
 impl OpKernels {
@@ -260,7 +276,7 @@ impl OpKernels {
             Ok([tiled(name, 0, n, shared)?, tiled(name, 1, n, shared)?])
         };
         let weights = module.kernel(&format!("weights{i}"))?;
-        weights.allow_shared(op.weights_tile.weights_shared() as u32)?;
+        weights.allow_shared(op.weights_shared() as u32)?;
         let delta = (op.input > 0).then(|| both("delta", op.delta_n, Tile::delta_shared)).transpose()?;
         let sum = (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?;
         Ok(Self::Tiled { forward: both("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
