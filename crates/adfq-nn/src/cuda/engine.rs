@@ -104,7 +104,7 @@ pub(super) struct Kernels {
 #[derive(Debug)]
 pub(super) enum OpKernels {
     Thin { forward: Kernel, backward: Kernel },
-    Tiled { forward: [Kernel; 2], sum: Option<Kernel>, delta: Option<[Kernel; 2]>, weights: Kernel },
+    Tiled { forward: Vec<Kernel>, sum: Option<Kernel>, delta: Option<Vec<Kernel>>, weights: Kernel },
 }
 
 impl Engine {
@@ -272,13 +272,13 @@ impl OpKernels {
             kernel.allow_shared(shared(Tile { m: op.heights()[variant], n }) as u32)?;
             Ok(kernel)
         };
-        let both = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<[Kernel; 2]> {
-            Ok([tiled(name, 0, n, shared)?, tiled(name, 1, n, shared)?])
+        let all = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<Vec<Kernel>> {
+            (0..op.heights().len()).map(|variant| tiled(name, variant, n, shared)).collect()
         };
         let weights = module.kernel(&format!("weights{i}"))?;
         weights.allow_shared(op.weights_shared() as u32)?;
-        let delta = (op.input > 0).then(|| both("delta", op.delta_n, Tile::delta_shared)).transpose()?;
+        let delta = (op.input > 0).then(|| all("delta", op.delta_n, Tile::delta_shared)).transpose()?;
         let sum = (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?;
-        Ok(Self::Tiled { forward: both("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
+        Ok(Self::Tiled { forward: all("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
     }
 }

@@ -10,6 +10,8 @@ use crate::network::{Kind, Network};
 pub(super) const DEPTH: usize = 32;
 /// Numbers that a block of the sum of parts takes: `PART` of the kernels.
 pub(super) const PART: usize = 256;
+/// Tiles of the weights' gradient in shared memory.
+pub(super) const WEIGHTS_STAGES: usize = 3;
 /// Largest side of a kernel: `MOST_PLACES` of the kernels.
 pub(super) const MOST_PLACES: usize = 16;
 /// Rows of a fused kernel's block, and what a number of all of them takes: `CHUNK` and `LINE` of the kernels.
@@ -74,7 +76,11 @@ impl Tile {
     }
 
     pub fn stages(self) -> usize {
-        if self.m == 128 { 2 } else { 3 }
+        match self.m {
+            128 => 2,
+            64 => 5,
+            _ => 3,
+        }
     }
 
     fn words(self, a: usize, b: usize) -> usize {
@@ -114,26 +120,26 @@ pub(super) struct OpPlan {
 }
 
 impl OpPlan {
-    /// The two heights of tiles of the forward product and the delta: for many blocks, and for few.
-    pub fn heights(&self) -> [usize; 2] {
-        if self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1 {
-            [64, 32]
-        } else {
-            [128, 64]
-        }
+    /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
+    pub fn heights(&self) -> &'static [usize] {
+        let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
+        if is_dense { &[64, 32] } else { &[128, 64, 32] }
     }
 
     /// Which of them, for so many rows of a product of which there are `products` side by side.
     pub fn choose_height(&self, rows: usize, products: usize, multiprocessors: usize) -> usize {
-        let [large, small] = self.heights();
-        let blocks = rows.div_ceil(large) * products;
-        usize::from(rows <= small || blocks < 2 * multiprocessors && large == 128)
+        let heights = self.heights();
+        let enough = |m: usize| match heights.len() {
+            2 => rows > heights[1],
+            _ => rows.div_ceil(m) * products >= multiprocessors * m / 64,
+        };
+        heights.iter().position(|&m| enough(m)).unwrap_or(heights.len() - 1)
     }
 
     /// Bytes of shared memory of the weights' gradient: tiles, and where each position's patch is.
     pub fn weights_shared(&self) -> usize {
         let Tile { m, n } = self.weights_tile;
-        self.weights_tile.words(DEPTH * (m + 8), DEPTH * (n + 8)) + 8 * self.geometry.positions()
+        4 * WEIGHTS_STAGES * DEPTH * (m + n + 16) + 8 * self.geometry.positions()
     }
 
     /// Parts of the weights' gradient for so many rows, and tiles of depth in each.

@@ -1,7 +1,7 @@
 //! The text of a network's kernels: the templates of `kernels/` and an instance of each product of each layer.
 
 use super::engine::Observations;
-use super::plan::{LINE, OpPlan, Plan, Tile};
+use super::plan::{LINE, OpPlan, Plan, Tile, WEIGHTS_STAGES};
 use std::fmt::Write;
 
 const TEMPLATES: [&str; 7] = [
@@ -28,7 +28,7 @@ pub(super) fn source(plan: &Plan, observations: Observations) -> String {
             continue;
         }
         let kind = kind(op, bytes);
-        for (variant, m) in op.heights().into_iter().enumerate() {
+        for (variant, &m) in op.heights().iter().enumerate() {
             let tile = Tile { m, n: op.forward_n };
             let shape = format!("{m}, {}, {}", tile.n, tile.warps_m());
             let body = format!("forward<G{i}, {shape}, {kind}, {relu}, {}>(p)", tile.stages());
@@ -45,7 +45,7 @@ pub(super) fn source(plan: &Plan, observations: Observations) -> String {
         }
         let tile = op.weights_tile;
         let shape = format!("{}, {}, {}", tile.m, tile.n, tile.warps_m());
-        let body = format!("weights<G{i}, {shape}, {kind}, {}>(p)", tile.stages());
+        let body = format!("weights<G{i}, {shape}, {kind}, {WEIGHTS_STAGES}>(p)");
         kernel(&mut text, "Weights", &format!("weights{i}"), 128, &body);
     }
     if plan.fused {
@@ -91,7 +91,7 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
          float* w = shared; float* x = shared + {stride}; \
          fused_copy(w, p.views[view].params + copy * p.params_stride, {stride}); \
          long long row = (long long)copy * p.rows + first; \
-         fused_load(x, (const {input}*)p.views[view].input + row * {inputs}, {inputs}, rows, p.scale); __syncthreads(); "
+         fused_load<{inputs}>(x, (const {input}*)p.views[view].input + row * {inputs}, rows, p.scale); __syncthreads(); "
     );
     for (i, op) in ops.clone() {
         let (from, to, len) = (starts[op.input], starts[op.output], plan.values[op.output]);
@@ -101,10 +101,10 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
             op.relu, op.weight, op.bias
         );
         if op.output == last {
-            let _ = write!(body, "fused_store(p.views[view].output + row * {len}, x + {to}, {len}, rows)");
+            let _ = write!(body, "fused_store<{len}>(p.views[view].output + row * {len}, x + {to}, rows)");
         } else {
-            let to_values = format!("p.values[{}] + row * {len}, x + {to}, {len}, rows", op.output);
-            let _ = write!(body, "if (view == 0) fused_store({to_values}); ");
+            let to_values = format!("p.values[{}] + row * {len}, x + {to}, rows", op.output);
+            let _ = write!(body, "if (view == 0) fused_store<{len}>({to_values}); ");
         }
     }
     kernel(text, "FusedForward", "fused_forward", 512, &body);
@@ -116,13 +116,13 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
          for (int i = threadIdx.x; i < {stride}; i += FUSED_THREADS) g[i] = 0.0f; \
          for (int first = 0; first < p.rows; first += CHUNK) {{ int rows = min(CHUNK, p.rows - first); \
          long long row = (long long)copy * p.rows + first; \
-         fused_load(x, (const {input}*)p.input + row * {inputs}, {inputs}, rows, p.scale); "
+         fused_load<{inputs}>(x, (const {input}*)p.input + row * {inputs}, rows, p.scale); "
     );
     for (i, len) in plan.values.iter().enumerate().take(last).skip(1) {
-        let _ = write!(body, "fused_load(x + {}, p.values[{i}] + row * {len}, {len}, rows, 1.0f); ", starts[i]);
+        let _ = write!(body, "fused_load<{len}>(x + {}, p.values[{i}] + row * {len}, rows, 1.0f); ", starts[i]);
     }
     let (len, at) = (plan.values[last], starts[last]);
-    let _ = write!(body, "fused_load(d + {at}, p.out_grad + row * {len}, {len}, rows, 1.0f); __syncthreads(); ");
+    let _ = write!(body, "fused_load<{len}>(d + {at}, p.out_grad + row * {len}, rows, 1.0f); __syncthreads(); ");
     for (i, op) in ops.rev() {
         let (x, dy) = (starts[op.input], starts[op.output]);
         let (weight, bias, is_first) = (op.weight, op.bias, op.input == 0);

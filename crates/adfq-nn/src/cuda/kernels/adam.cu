@@ -40,8 +40,8 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     u64 step = a.steps[copy];
     // The rates of the next step, by two warps while the others add.
     float rate = 0.0f;
-    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - pow((double)s.beta1, (double)(step + 1))));
-    if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - pow((double)s.beta2, (double)(step + 1))));
+    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
     for (int t = threadIdx.x / 32; t < tensors; t += 8) {
         double sum = 0.0;
 #pragma unroll 4

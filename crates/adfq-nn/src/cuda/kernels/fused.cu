@@ -26,15 +26,17 @@ __device__ __forceinline__ void fused_copy(float* to, const float* from, int siz
 }
 
 // Rows of `length` numbers from global memory, turned; zeros beyond the last row.
-template <class T>
-__device__ __forceinline__ void fused_load(float* to, const T* from, int length, int rows, float scale) {
+template <int length, class T>
+__device__ __forceinline__ void fused_load(float* to, const T* from, int rows, float scale) {
+#pragma unroll 4
     for (int i = threadIdx.x; i < CHUNK * length; i += FUSED_THREADS) {
         int row = i / length, k = i % length;
         to[k * LINE + row] = row < rows ? (float)from[(long long)row * length + k] * scale : 0.0f;
     }
 }
 
-__device__ __forceinline__ void fused_store(float* to, const float* from, int length, int rows) {
+template <int length>
+__device__ __forceinline__ void fused_store(float* to, const float* from, int rows) {
     for (int i = threadIdx.x; i < rows * length; i += FUSED_THREADS) to[i] = from[i % length * LINE + i / length];
 }
 
@@ -94,12 +96,27 @@ __device__ __forceinline__ void fused_back(const float* w, const float* x, const
         constexpr int V = 4;
         for (int k = warp * V; k < K; k += FUSED_WARPS * V) {
             float sums[V] = {};
-#pragma unroll 8
-            for (int n = 0; n < N; n++) {
-                float d = dy[n * LINE + lane];
+            if constexpr (N % 4 == 0) {
+#pragma unroll 4
+                for (int n = 0; n < N; n += 4) {
+                    float d[4];
 #pragma unroll
-                for (int v = 0; v < V; v++)
-                    if (k + v < K) sums[v] += d * w[(k + v) * N + n];
+                    for (int e = 0; e < 4; e++) d[e] = dy[(n + e) * LINE + lane];
+#pragma unroll
+                    for (int v = 0; v < V; v++) {
+                        if (k + v >= K) continue;
+                        float4 four = *(const float4*)(w + (k + v) * N + n);
+                        sums[v] += d[0] * four.x + d[1] * four.y + d[2] * four.z + d[3] * four.w;
+                    }
+                }
+            } else {
+#pragma unroll 8
+                for (int n = 0; n < N; n++) {
+                    float d = dy[n * LINE + lane];
+#pragma unroll
+                    for (int v = 0; v < V; v++)
+                        if (k + v < K) sums[v] += d * w[(k + v) * N + n];
+                }
             }
 #pragma unroll
             for (int v = 0; v < V; v++)
@@ -117,8 +134,8 @@ __device__ __forceinline__ void fused_adam(const Adam& a, const float* params, c
     int copy = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     u64 step = a.steps[copy];
     float rate = 0.0f;
-    if (threadIdx.x == 32) rate = (float)(s.rate / (1.0 - pow((double)s.beta1, (double)(step + 1))));
-    if (threadIdx.x == 64) rate = (float)(1.0 / sqrt(1.0 - pow((double)s.beta2, (double)(step + 1))));
+    if (threadIdx.x == 32) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 64) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
     float* rates = (float*)(room + FUSED_WARPS * T);
     if (threadIdx.x == 32) rates[0] = rate;
     if (threadIdx.x == 64) rates[1] = rate;
