@@ -115,6 +115,25 @@ pub enum Error {
         /// The first tensor of it that is to blame.
         tensor: String,
     },
+    /// Bytes for an engine that takes floats, or floats for one that takes bytes.
+    #[error("the input is not of the kind for which the engine was made: make one for these observations")]
+    Observations,
+    /// A GPU that cannot be used.
+    #[error("the device cuda:{ordinal} cannot be used: {what}; {todo}")]
+    NoDevice {
+        /// Its number.
+        ordinal: usize,
+        /// What is missing.
+        what: String,
+        /// What to do about it.
+        todo: String,
+    },
+    /// The driver or the run-time compiler failed.
+    #[error("CUDA failed: {what}")]
+    Cuda {
+        /// What it says.
+        what: String,
+    },
 }
 
 /// A result whose error is, unless another is named, the crate's [`Error`].

@@ -9,6 +9,8 @@
 
 mod adam;
 mod conv;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod dense;
 mod error;
 mod head;

@@ -1,0 +1,61 @@
+//! Memory on the device.
+
+use super::device::Device;
+use super::launch;
+use crate::{Error, Result};
+use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
+use std::sync::Arc;
+
+/// Numbers on the device.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    device: Device,
+    memory: Arc<CudaSlice<T>>,
+    len: usize,
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> Buffer<T> {
+    /// So many zeros.
+    pub fn zeros(device: &Device, len: usize) -> Result<Self> {
+        let memory = Arc::new(launch::zeros(device.stream(), len)?);
+        Ok(Self { device: device.clone(), memory, len })
+    }
+
+    /// A copy of these numbers.
+    pub fn of(device: &Device, values: &[T]) -> Result<Self> {
+        let mut buffer = Self::zeros(device, values.len())?;
+        buffer.upload(values)?;
+        Ok(buffer)
+    }
+
+    /// Number of numbers.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Overwrites all of it.
+    pub fn upload(&mut self, values: &[T]) -> Result<()> {
+        if values.len() != self.len {
+            return Err(Error::Length { what: "upload", needed: self.len, found: values.len() });
+        }
+        launch::upload(self.device.stream(), self.address(), values)
+    }
+
+    /// All of it, when everything before on the stream is done.
+    pub fn download(&self) -> Result<Vec<T>> {
+        let mut values = vec![T::default(); self.len];
+        launch::download(self.device.stream(), self.address(), &mut values)?;
+        Ok(values)
+    }
+
+    /// Where it lies, for a kernel's argument. A graph in capture keeps it alive.
+    pub fn address(&self) -> u64 {
+        self.device.keep(|| self.memory.clone());
+        launch::address(self.device.stream(), &self.memory)
+    }
+}

@@ -1,0 +1,132 @@
+//! A GPU: its context, its stream, and what to say when there is none.
+
+use super::graph::{Event, Graph};
+use super::launch::{self, Module};
+use crate::{Error, Result};
+use cudarc::driver::{CudaContext, CudaStream, sys};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A GPU and the one stream on which everything of it runs, in order. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Device(Arc<Inner>);
+
+/// Memory that a captured graph uses.
+pub(super) type Kept = Vec<Arc<dyn Any + Send + Sync>>;
+
+#[derive(Debug)]
+struct Inner {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    /// While a graph is captured: what it must keep alive.
+    capture: Mutex<Option<Kept>>,
+    /// What was compiled already, by source and precision.
+    modules: Mutex<HashMap<(String, bool), Module>>,
+}
+
+/// Whether there is a GPU, a driver and the run-time compiler.
+pub fn available() -> bool {
+    Device::open(0).is_ok()
+}
+
+impl Device {
+    /// Opens the GPU of this number. The error says in one line what is missing and what to do.
+    ///
+    /// ```
+    /// use adfq_nn::cuda::Device;
+    ///
+    /// match Device::open(0) {
+    ///     Ok(device) => println!("{}", device.name()?),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// # Ok::<(), adfq_nn::Error>(())
+    /// ```
+    pub fn open(ordinal: usize) -> Result<Self> {
+        let missing = |what: &str, todo: &str| Error::NoDevice { ordinal, what: what.into(), todo: todo.into() };
+        let (driver, compiler) = launch::libraries();
+        if !driver {
+            return Err(missing("there is no NVIDIA driver (libcuda)", "install it, or use the CPU"));
+        }
+        if !compiler {
+            let todo = "install the CUDA toolkit 12 or 13, or put its folder on LD_LIBRARY_PATH";
+            return Err(missing("the run-time compiler (libnvrtc) is not found", todo));
+        }
+        let count = CudaContext::device_count()
+            .map_err(|error| missing(&format!("the driver does not start ({error})"), "look at nvidia-smi"))?;
+        if ordinal >= count.max(0) as usize {
+            return Err(missing(&format!("there are {count} GPUs"), "name one of them, or use the CPU"));
+        }
+        let (context, stream) = launch::open(ordinal)?;
+        if context.compute_capability()?.0 < 8 {
+            return Err(missing("it is too old for TF32", "use a GPU of compute capability 8.0 or later"));
+        }
+        Ok(Self(Arc::new(Inner { context, stream, capture: Mutex::new(None), modules: Mutex::default() })))
+    }
+
+    /// What the driver calls it.
+    pub fn name(&self) -> Result<String> {
+        Ok(self.0.context.name()?)
+    }
+
+    /// Number of multiprocessors.
+    pub fn multiprocessors(&self) -> Result<usize> {
+        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        Ok(self.0.context.attribute(attribute)? as usize)
+    }
+
+    /// Waits until everything is done.
+    pub fn synchronise(&self) -> Result<()> {
+        Ok(self.0.stream.synchronize()?)
+    }
+
+    /// Compiles CUDA C++ of the caller's, whose kernels are `extern "C"`.
+    pub fn compile(&self, source: &str) -> Result<Module> {
+        launch::compile(&self.0.context, source, false)
+    }
+
+    pub(super) fn compile_with(&self, source: &str, precise: bool) -> Result<Module> {
+        let modules = || self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (source.to_owned(), precise);
+        if let Some(module) = modules().get(&key) {
+            return Ok(module.clone());
+        }
+        let module = launch::compile(&self.0.context, source, precise)?;
+        modules().insert(key, module.clone());
+        Ok(module)
+    }
+
+    /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.
+    pub fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
+        *self.kept() = Some(Vec::new());
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let begun = self.0.stream.begin_capture(mode);
+        let done = if begun.is_ok() { work() } else { Ok(()) };
+        let graph = begun.and_then(|()| self.0.stream.end_capture(sys::CUgraphInstantiate_flags(0)));
+        let kept = self.kept().take().unwrap_or_default();
+        done?;
+        let graph = graph?.ok_or_else(|| Error::Cuda { what: "nothing was captured".into() })?;
+        Ok(Graph::new(graph, kept))
+    }
+
+    /// A moment on the stream, to measure time from or to.
+    pub fn event(&self) -> Result<Event> {
+        let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
+        Ok(Event::new(self.0.stream.record_event(Some(flags))?))
+    }
+
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        &self.0.stream
+    }
+
+    /// Notes that a graph in capture uses this memory.
+    pub(super) fn keep(&self, memory: impl FnOnce() -> Arc<dyn Any + Send + Sync>) {
+        if let Some(kept) = self.kept().as_mut() {
+            kept.push(memory());
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Option<Kept>> {
+        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,284 @@
+//! N stacked copies of a network on a device: parameters, gradients, moments, and the kernels that work on them.
+
+use super::buffer::Buffer;
+use super::device::Device;
+use super::launch::{Kernel, Module};
+use super::optimiser::Optimiser;
+use super::pass::Pass;
+use super::plan::{MOST_PLACES, Plan, Tile};
+use super::source::source;
+use crate::{Adam, AdamSettings, Error, Network, Result};
+
+/// What observations are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Observations {
+    /// Numbers as they are.
+    Floats,
+    /// Bytes, each of them times this.
+    Bytes {
+        /// 1/255 for the pixels of an image.
+        scale: f32,
+    },
+}
+
+impl Observations {
+    pub(super) fn scale(self) -> f32 {
+        match self {
+            Self::Floats => 1.0,
+            Self::Bytes { scale } => scale,
+        }
+    }
+}
+
+/// How products are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// On the matrix units: factors rounded to TF32 (11 bits), sums in f32.
+    #[default]
+    Tf32,
+    /// In f32 throughout, and much slower: to compare with the CPU engine.
+    Full,
+}
+
+/// Which parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that learn.
+    Online,
+    /// Those of the target network.
+    Target,
+}
+
+/// N stacked copies of a network on a device.
+///
+/// ```
+/// use adfq_nn::cuda::{Buffer, Device, Engine, Input, Observations, Precision, View, Which};
+/// use adfq_nn::{AdamSettings, Clip, Head, Network, Spec};
+///
+/// let spec = Spec { input: vec![1], layers: vec![], head: Head { actions: 1, groups: 1, dueling: None } };
+/// let network = Network::new(&spec)?; // y = w·x + b
+/// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
+/// let mut engine = Engine::new(&device, &network, 1, Observations::Floats, Precision::Tf32)?;
+/// engine.upload(Which::Online, &[3.0, 1.0])?;
+/// let mut pass = engine.pass(1, 2)?;
+/// let input = Buffer::of(&device, &[2.0, 5.0])?;
+/// engine.forward(&mut pass, &[View { which: Which::Online, input: Input::Floats(&input) }])?;
+/// assert_eq!(pass.outputs().download()?, [7.0, 16.0]);
+/// pass.out_grad_mut().upload(&[1.0, 10.0])?;
+/// engine.backward(&mut pass, Input::Floats(&input))?;
+/// assert_eq!(engine.gradients()?, [1.0 * 2.0 + 10.0 * 5.0, 1.0 + 10.0]);
+/// engine.adam(&pass, &AdamSettings::default(), Clip::None)?;
+/// # Ok::<(), adfq_nn::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    pub(super) device: Device,
+    pub(super) network: Network,
+    pub(super) plan: Plan,
+    pub(super) copies: usize,
+    pub(super) observations: Observations,
+    pub(super) multiprocessors: usize,
+    pub(super) online: Buffer<f32>,
+    pub(super) target: Buffer<f32>,
+    pub(super) grads: Buffer<f32>,
+    pub(super) optimiser: Optimiser,
+    pub(super) kernels: Kernels,
+}
+
+/// The kernels of each op, and those that all networks share.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    pub ops: Vec<OpKernels>,
+    pub weights_sum: Kernel,
+    pub dueling_forward: Kernel,
+    pub dueling_backward: Kernel,
+    pub round_all: Kernel,
+    pub huber: Kernel,
+    pub prepare: Kernel,
+    pub step: Kernel,
+    pub target: Kernel,
+    /// Forward, and backward with Adam, of a small perceptron.
+    pub fused: Option<[Kernel; 2]>,
+}
+
+#[derive(Debug)]
+pub(super) enum OpKernels {
+    Thin { forward: Kernel, backward: Kernel },
+    Tiled { forward: Vec<Kernel>, sum: Option<Kernel>, delta: Option<Vec<Kernel>>, weights: Kernel },
+}
+
+impl Engine {
+    /// Compiles the kernels of a network and allocates zeros for so many copies of it.
+    pub fn new(
+        device: &Device,
+        network: &Network,
+        copies: usize,
+        observations: Observations,
+        precision: Precision,
+    ) -> Result<Self> {
+        if copies == 0 {
+            return Err(Error::Zero { what: "the number of copies".to_owned() });
+        }
+        if network.spec.head.groups > super::params::GROUPS {
+            return Err(Error::Setting {
+                name: "groups",
+                value: network.spec.head.groups as f64,
+                need: "at most 16 on a GPU",
+            });
+        }
+        let plan = Plan::of(network);
+        if let Some(op) = plan.ops.iter().find(|op| op.geometry.kernel > MOST_PLACES) {
+            let value = op.geometry.kernel as f64;
+            return Err(Error::Setting { name: "kernel", value, need: "at most 16 on a GPU" });
+        }
+        if plan.stride > i32::MAX as usize {
+            return Err(Error::TooLarge);
+        }
+        let text = source(&plan, observations);
+        // Without the matrix units nothing needs rounding.
+        let precise = precision == Precision::Full || plan.ops.iter().all(|op| op.thin);
+        let module = device.compile_with(&text, precise)?;
+        let zeros = || Buffer::zeros(device, copies * plan.stride);
+        Ok(Self {
+            kernels: Kernels::of(&module, &plan)?,
+            optimiser: Optimiser::new(device, network, &plan, copies)?,
+            multiprocessors: device.multiprocessors()?,
+            online: zeros()?,
+            target: zeros()?,
+            grads: zeros()?,
+            device: device.clone(),
+            network: network.clone(),
+            copies,
+            observations,
+            plan,
+        })
+    }
+
+    /// Room for passes of `rows` rows of each copy through `views` networks at once; the first view can go backward.
+    pub fn pass(&self, views: usize, rows: usize) -> Result<Pass> {
+        Pass::new(self, views, rows)
+    }
+
+    /// The device on which it is.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Number of copies.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// Sets the parameters of all copies, in the layout of the CPU engine.
+    pub fn upload(&mut self, which: Which, params: &[f32]) -> Result<()> {
+        let padded = self.padded("params", params)?;
+        match which {
+            Which::Online => self.online.upload(&padded),
+            Which::Target => self.target.upload(&padded),
+        }
+    }
+
+    /// The parameters of all copies, in the layout of the CPU engine.
+    pub fn download(&self, which: Which) -> Result<Vec<f32>> {
+        Ok(self.compact(&self.parameters(which).download()?))
+    }
+
+    /// The gradients of the last backward pass, before clipping.
+    pub fn gradients(&self) -> Result<Vec<f32>> {
+        Ok(self.compact(&self.grads.download()?))
+    }
+
+    /// Sets the state of the optimiser. Its settings are for [`Engine::adam`] to be given.
+    pub fn upload_adam(&mut self, adam: &Adam) -> Result<()> {
+        let (m, v) = (self.padded("m", &adam.m)?, self.padded("v", &adam.v)?);
+        self.optimiser.m.upload(&m)?;
+        self.optimiser.v.upload(&v)?;
+        self.optimiser.steps.upload(&vec![adam.t; self.copies])
+    }
+
+    /// The state of the optimiser, with these settings; its steps are those of the copy that took most.
+    pub fn download_adam(&self, settings: AdamSettings) -> Result<Adam> {
+        let m = self.compact(&self.optimiser.m.download()?);
+        let v = self.compact(&self.optimiser.v.download()?);
+        let t = self.optimiser.steps.download()?.into_iter().max().unwrap_or(0);
+        Ok(Adam { settings, m, v, t })
+    }
+
+    pub(super) fn parameters(&self, which: Which) -> &Buffer<f32> {
+        match which {
+            Which::Online => &self.online,
+            Which::Target => &self.target,
+        }
+    }
+
+    /// From the CPU's layout to the device's.
+    fn padded(&self, what: &'static str, values: &[f32]) -> Result<Vec<f32>> {
+        self.network.check_length(what, self.copies, values.len())?;
+        let mut padded = vec![0.0; self.copies * self.plan.stride];
+        let copies = padded.chunks_exact_mut(self.plan.stride);
+        for (padded, values) in copies.zip(values.chunks_exact(self.network.parameters)) {
+            for (tensor, &start) in self.network.tensors.iter().zip(&self.plan.tensors) {
+                padded[start..][..tensor.range.len()].copy_from_slice(&values[tensor.range.clone()]);
+            }
+        }
+        Ok(padded)
+    }
+
+    /// From the device's layout to the CPU's.
+    fn compact(&self, padded: &[f32]) -> Vec<f32> {
+        let tensors = || self.network.tensors.iter().zip(&self.plan.tensors);
+        let copies = padded.chunks_exact(self.plan.stride);
+        copies
+            .flat_map(|copy| tensors().flat_map(|(tensor, &start)| &copy[start..start + tensor.range.len()]))
+            .copied()
+            .collect()
+    }
+}
+
+impl Kernels {
+    fn of(module: &Module, plan: &Plan) -> Result<Self> {
+        let ops = (0..plan.ops.len()).map(|i| OpKernels::of(module, plan, i)).collect::<Result<_>>()?;
+        Ok(Self {
+            ops,
+            weights_sum: module.kernel("weights_sum")?,
+            dueling_forward: module.kernel("dueling_forward")?,
+            dueling_backward: module.kernel("dueling_backward")?,
+            round_all: module.kernel("round_all")?,
+            huber: module.kernel("huber_gradient")?,
+            prepare: module.kernel("adam_prepare")?,
+            step: module.kernel("adam_step")?,
+            target: module.kernel("target_step")?,
+            fused: plan.fused.then(|| fused(module, plan)).transpose()?,
+        })
+    }
+}
+
+fn fused(module: &Module, plan: &Plan) -> Result<[Kernel; 2]> {
+    let kernels = [module.kernel("fused_forward")?, module.kernel("fused_learn")?];
+    kernels[0].allow_shared(plan.forward_shared() as u32)?;
+    kernels[1].allow_shared(plan.learn_shared() as u32)?;
+    Ok(kernels)
+}
+
+impl OpKernels {
+    fn of(module: &Module, plan: &Plan, i: usize) -> Result<Self> {
+        let op = &plan.ops[i];
+        if op.thin {
+            let (forward, backward) = (format!("forward{i}"), format!("backward{i}"));
+            return Ok(Self::Thin { forward: module.kernel(&forward)?, backward: module.kernel(&backward)? });
+        }
+        let tiled = |name: &str, variant: usize, n: usize, shared: fn(Tile) -> usize| -> Result<Kernel> {
+            let kernel = module.kernel(&format!("{name}{i}_{variant}"))?;
+            kernel.allow_shared(shared(Tile { m: op.heights()[variant], n }) as u32)?;
+            Ok(kernel)
+        };
+        let all = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<Vec<Kernel>> {
+            (0..op.heights().len()).map(|variant| tiled(name, variant, n, shared)).collect()
+        };
+        let weights = module.kernel(&format!("weights{i}"))?;
+        weights.allow_shared(op.weights_shared() as u32)?;
+        let delta = (op.input > 0).then(|| all("delta", op.delta_n, Tile::delta_shared)).transpose()?;
+        let sum = (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?;
+        Ok(Self::Tiled { forward: all("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
+    }
+}

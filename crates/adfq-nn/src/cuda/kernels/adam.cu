@@ -1,0 +1,119 @@
+// Clipping, Adam and target copies.
+
+struct AdamSettings {
+    double rate;
+    float beta1, beta2, epsilon, most;
+    int clip;  // 0 none, 1 each tensor, 2 all tensors
+};
+
+// A part of the parameters: it lies in one tensor and starts at a multiple of 4.
+struct AdamPart {
+    int start, length, tensor;
+};
+struct Adam {
+    AdamSettings settings;
+    const double* squares;    // [copy][slot]
+    const int* tensor_slots;  // the first slot of each tensor, and the end
+    const AdamPart* parts;
+    float* scales;  // [copy][tensor]
+    float* rates;   // [copy]: α / (1 - β₁ᵗ), or -1 for no step; 1 / √(1 - β₂ᵗ)
+    u64* steps;
+    u64* skipped;
+    float* norms;
+    float* params;
+    float* m;
+    float* v;
+    float* grads;
+    long long stride;
+    int slots, tensors;
+};
+
+// Each copy's norms from its sums of squares, the factor of each tensor, and the step's rates. A copy whose gradient is
+// not finite takes no step; it is counted in `skipped`. One block for each copy.
+extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_constant__ Adam a) {
+    double* sums = (double*)shared;  // of each tensor
+    const AdamSettings& s = a.settings;
+    const double* squares = a.squares;
+    int tensors = a.tensors;
+    int copy = blockIdx.x, lane = threadIdx.x % 32;
+    squares += (long long)copy * a.slots;
+    u64 step = a.steps[copy];
+    // The rates of the next step, by two warps while the others add.
+    float rate = 0.0f;
+    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
+    for (int t = threadIdx.x / 32; t < tensors; t += 8) {
+        double sum = 0.0;
+#pragma unroll 4
+        for (int i = a.tensor_slots[t] + lane; i < a.tensor_slots[t + 1]; i += 32) sum += squares[i];
+        for (int d = 16; d > 0; d >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+        if (lane == 0) sums[t] = sum;
+    }
+    __syncthreads();
+    double all = 0.0;
+    for (int t = 0; t < tensors; t++) all += sums[t];
+    bool ok = isfinite(all);
+    double norm = sqrt(all);
+    for (int t = threadIdx.x; t < tensors; t += 256) {
+        double of = s.clip == 1 ? sqrt(sums[t]) : norm, most = s.most;
+        a.scales[copy * tensors + t] = s.clip != 0 && of > most ? (float)(most / of) : 1.0f;
+    }
+    // No rate at all says: take no step.
+    if (threadIdx.x == 224) a.rates[2 * copy] = ok ? rate : -1.0f;
+    if (threadIdx.x == 192) a.rates[2 * copy + 1] = rate;
+    if (threadIdx.x != 0) return;
+    a.norms[copy] = (float)norm;
+    if (ok) a.steps[copy] = step + 1;
+    else a.skipped[copy]++;
+}
+
+__device__ __forceinline__ void adam_one(float& p, float& m, float& v, float g, float scale, const AdamSettings& s,
+                                         float rate, float root) {
+    g *= scale;
+    m = s.beta1 * m + (1.0f - s.beta1) * g;
+    v = s.beta2 * v + (1.0f - s.beta2) * (g * g);
+    p -= rate * m / (sqrtf(v) * root + s.epsilon);
+}
+
+// Grid: (parts of the parameters, copies).
+extern "C" __global__ void __launch_bounds__(256) adam_step(const __grid_constant__ Adam a) {
+    const AdamSettings& s = a.settings;
+    AdamPart part = a.parts[blockIdx.x];
+    int copy = blockIdx.y, i = threadIdx.x * 4;
+    float rate = a.rates[2 * copy], root = a.rates[2 * copy + 1], scale = a.scales[copy * a.tensors + part.tensor];
+    if (rate < 0.0f || i >= part.length) return;
+    // The numbers between a tensor's end and the next multiple of 4 stay zero.
+    long long at = copy * a.stride + part.start + i;
+    float4 p4 = *(float4*)(a.params + at), m4 = *(float4*)(a.m + at), v4 = *(float4*)(a.v + at);
+    float4 g4 = *(const float4*)(a.grads + at);
+    adam_one(p4.x, m4.x, v4.x, g4.x, scale, s, rate, root);
+    adam_one(p4.y, m4.y, v4.y, g4.y, scale, s, rate, root);
+    adam_one(p4.z, m4.z, v4.z, g4.z, scale, s, rate, root);
+    adam_one(p4.w, m4.w, v4.w, g4.w, scale, s, rate, root);
+    *(float4*)(a.params + at) = p4;
+    *(float4*)(a.m + at) = m4;
+    *(float4*)(a.v + at) = v4;
+}
+
+// target += τ (online - target); a copy for τ = 1.
+struct Target {
+    const float4* online;
+    float4* target;
+    long long size;
+    float tau;
+};
+
+extern "C" __global__ void __launch_bounds__(256) target_step(Target a) {
+    long long i = (long long)blockIdx.x * 256 + threadIdx.x;
+    if (i >= a.size) return;
+    float4 o = a.online[i], t = a.target[i];
+    if (a.tau == 1.0f) {
+        t = o;
+    } else {
+        t.x += a.tau * (o.x - t.x);
+        t.y += a.tau * (o.y - t.y);
+        t.z += a.tau * (o.z - t.z);
+        t.w += a.tau * (o.w - t.w);
+    }
+    a.target[i] = t;
+}

@@ -1,0 +1,192 @@
+//! The only unsafe code of this crate: launches, copies, loading. Everything that calls it checks lengths first.
+#![allow(unsafe_code)]
+
+use super::device::Device;
+use crate::{Error, Result};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DevicePtr, DriverError, LaunchConfig,
+    PushKernelArg, ValidAsZeroBits, result, sys,
+};
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use std::sync::Arc;
+
+/// Kernels compiled for a device.
+#[derive(Clone, Debug)]
+pub struct Module(Arc<CudaModule>);
+
+/// A compiled kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel(CudaFunction);
+
+/// An argument of a kernel of the caller's.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Scalar {
+    /// A pointer, from [`Buffer::address`](super::Buffer::address).
+    Address(u64),
+    I32(i32),
+    U32(u32),
+    I64(i64),
+    U64(u64),
+    F32(f32),
+    F64(f64),
+}
+
+/// The one argument of each kernel of this crate, as the kernel sees it.
+///
+/// # Safety
+/// The type is `repr(C)`, plain data, and the same as the kernel's parameter.
+pub(super) unsafe trait Parameter: Copy {}
+
+#[repr(transparent)]
+struct Bits<P>(P);
+// SAFETY: `Parameter` promises that the type may be handed to a kernel as it is.
+unsafe impl<P: Parameter> DeviceRepr for Bits<P> {}
+
+impl From<DriverError> for Error {
+    fn from(error: DriverError) -> Self {
+        Self::Cuda { what: error.to_string() }
+    }
+}
+
+/// Whether the libraries of the driver and of the compiler can be loaded.
+pub(super) fn libraries() -> (bool, bool) {
+    // SAFETY: loading NVIDIA's libraries runs their initialisers, which have no preconditions.
+    unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) }
+}
+
+/// A context and the one stream on which everything runs.
+pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, Arc<CudaStream>)> {
+    let context = CudaContext::new(ordinal)?;
+    // SAFETY: all work of a device is on one stream, in order, so no events are needed between uses of a buffer.
+    unsafe { context.disable_event_tracking() };
+    let stream = context.new_stream()?;
+    Ok((context, stream))
+}
+
+/// Compiles CUDA C++ for a device.
+pub(super) fn compile(context: &Arc<CudaContext>, source: &str, precise: bool) -> Result<Module> {
+    let (major, minor) = context.compute_capability()?;
+    let mut options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()];
+    if precise {
+        options.push("-DPRECISE".to_owned());
+    }
+    let failed = |error| match error {
+        CompileError::CompileError { log, .. } => Error::Cuda { what: log.to_string_lossy().into_owned() },
+        other => Error::Cuda { what: other.to_string() },
+    };
+    let ptx: Ptx = compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
+    Ok(Module(context.load_module(ptx)?))
+}
+
+impl Module {
+    /// The kernel of this name, which may use as much shared memory as a block of the device can have.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        Ok(Kernel(self.0.load_function(name)?))
+    }
+}
+
+impl Kernel {
+    /// Allows launches with so many bytes of dynamic shared memory.
+    pub fn allow_shared(&self, bytes: u32) -> Result<()> {
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        Ok(self.0.set_attribute(attribute, bytes as i32)?)
+    }
+
+    /// Launches a kernel of the caller's on the device's stream.
+    ///
+    /// # Safety
+    /// The arguments are those of the kernel, in number, order and type, and it keeps within its buffers.
+    pub unsafe fn launch(&self, device: &Device, shape: LaunchConfig, arguments: &[Scalar]) -> Result<()> {
+        let mut builder = device.stream().launch_builder(&self.0);
+        for argument in arguments {
+            match argument {
+                Scalar::Address(value) | Scalar::U64(value) => builder.arg(value),
+                Scalar::I32(value) => builder.arg(value),
+                Scalar::U32(value) => builder.arg(value),
+                Scalar::I64(value) => builder.arg(value),
+                Scalar::F32(value) => builder.arg(value),
+                Scalar::F64(value) => builder.arg(value),
+            };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { builder.launch(shape) }?;
+        Ok(())
+    }
+
+    /// Launches a kernel of this crate, whose one parameter is `P`.
+    pub(super) fn run<P: Parameter>(
+        &self,
+        device: &Device,
+        grid: (usize, usize, usize),
+        threads: usize,
+        shared: usize,
+        parameter: P,
+    ) -> Result<()> {
+        let size = |n: usize| u32::try_from(n).map_err(|_| Error::TooLarge);
+        let shape = LaunchConfig {
+            grid_dim: (size(grid.0)?, size(grid.1)?, size(grid.2)?),
+            block_dim: (size(threads)?, 1, 1),
+            shared_mem_bytes: size(shared)?,
+        };
+        let parameter = Bits(parameter);
+        let mut builder = device.stream().launch_builder(&self.0);
+        builder.arg(&parameter);
+        // SAFETY: the kernel was written for `P`; the plan that filled it in sized all buffers, which outlive the launch
+        // because memory is freed in the order of the stream.
+        unsafe { builder.launch(shape) }?;
+        Ok(())
+    }
+}
+
+/// Zeros on the device.
+pub(super) fn zeros<T: DeviceRepr + ValidAsZeroBits>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>> {
+    Ok(stream.alloc_zeros(len.max(1))?)
+}
+
+/// Where a buffer starts.
+pub(super) fn address<T>(stream: &Arc<CudaStream>, slice: &CudaSlice<T>) -> u64 {
+    slice.device_ptr(stream).0
+}
+
+/// Copies to the device, in the order of the stream.
+pub(super) fn upload<T: DeviceRepr>(stream: &CudaStream, to: u64, from: &[T]) -> Result<()> {
+    stream.context().bind_to_thread()?;
+    // SAFETY: the caller checked that `to` has room. `from` is pageable memory, which the driver has read on return.
+    Ok(unsafe { result::memcpy_htod_async(to, from, stream.cu_stream()) }?)
+}
+
+/// Copies from the device and waits for it.
+pub(super) fn download<T: DeviceRepr>(stream: &CudaStream, from: u64, to: &mut [T]) -> Result<()> {
+    stream.context().bind_to_thread()?;
+    // SAFETY: the caller checked that `from` holds as much; `to` stays borrowed until the stream is done.
+    unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }?;
+    Ok(stream.synchronize()?)
+}
+
+mod parameters {
+    use super::{Parameter, super::params};
+    // SAFETY: all are `repr(C)` and mirror the structs of the kernels' sources, field by field.
+    unsafe impl Parameter for params::Forward {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Delta {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Weights {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Thin {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::PartSums {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Dueling {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Elements {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Adam {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::Target {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::FusedForward {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::FusedLearn {}
+}

@@ -1,0 +1,133 @@
+//! Adam, clipping and target copies on the device.
+
+use super::buffer::Buffer;
+use super::device::Device;
+use super::engine::Engine;
+use super::params;
+use super::pass::{Input, Pass};
+use super::plan::{ADAM_PART, Plan};
+use crate::{AdamSettings, Clip, Error, Network, Result};
+
+/// The state of Adam, and what a step needs beside it.
+#[derive(Debug)]
+pub(super) struct Optimiser {
+    pub m: Buffer<f32>,
+    pub v: Buffer<f32>,
+    /// Steps taken by each copy, and those not taken because a gradient was not finite.
+    pub steps: Buffer<u64>,
+    pub skipped: Buffer<u64>,
+    /// The norm of each copy's last gradient before clipping.
+    pub norms: Buffer<f32>,
+    /// Start, length and tensor of each block's share of the parameters.
+    parts: Buffer<i32>,
+    scales: Buffer<f32>,
+    rates: Buffer<f32>,
+}
+
+impl Optimiser {
+    pub fn new(device: &Device, network: &Network, plan: &Plan, copies: usize) -> Result<Self> {
+        let mut parts = Vec::new();
+        for (i, (tensor, &start)) in network.tensors.iter().zip(&plan.tensors).enumerate() {
+            let len = tensor.range.len();
+            for first in (0..len).step_by(ADAM_PART) {
+                parts.extend([start + first, ADAM_PART.min(len - first), i].map(|n| n as i32));
+            }
+        }
+        Ok(Self {
+            m: Buffer::zeros(device, copies * plan.stride)?,
+            v: Buffer::zeros(device, copies * plan.stride)?,
+            steps: Buffer::zeros(device, copies)?,
+            skipped: Buffer::zeros(device, copies)?,
+            norms: Buffer::zeros(device, copies)?,
+            parts: Buffer::of(device, &parts)?,
+            scales: Buffer::zeros(device, copies * network.tensors.len())?,
+            rates: Buffer::zeros(device, 2 * copies)?,
+        })
+    }
+}
+
+impl Engine {
+    /// Clips the gradients of the last backward pass, which was in this pass, and takes a step with the online parameters.
+    ///
+    /// A copy whose gradient is infinite or NaN takes no step and changes nothing; see [`Engine::skipped`].
+    pub fn adam(&mut self, pass: &Pass, settings: &AdamSettings, clip: Clip) -> Result<()> {
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        let (device, tensors) = (&self.device, self.network.tensors.len());
+        self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
+        let parts = self.optimiser.parts.len() / 3;
+        self.kernels.step.run(device, (parts, self.copies, 1), 256, 0, adam)
+    }
+
+    /// A backward pass and a step of Adam: [`Engine::backward`] and [`Engine::adam`], in one launch for a small
+    /// perceptron (whose sums then have another order).
+    pub fn learn(&mut self, pass: &mut Pass, input: Input, settings: &AdamSettings, clip: Clip) -> Result<()> {
+        let Some([_, kernel]) = &self.kernels.fused else {
+            self.backward(pass, input)?;
+            return self.adam(pass, settings, clip);
+        };
+        let learn = params::FusedLearn {
+            adam: self.adam_parameters(pass, settings, clip)?,
+            input: self.check_input(pass, input)?,
+            values: pass.value_addresses(self),
+            out_grad: pass.out_grad().address(),
+            rows: pass.rows() as i32,
+            scale: self.observations.scale(),
+        };
+        kernel.run(&self.device, (self.copies, 1, 1), 512, self.plan.learn_shared(), learn)
+    }
+
+    fn adam_parameters(&self, pass: &Pass, settings: &AdamSettings, clip: Clip) -> Result<params::Adam> {
+        settings.check()?;
+        clip.check()?;
+        let (kind, most) = match clip {
+            Clip::None => (0, 0.0),
+            Clip::PerTensor(most) => (1, most),
+            Clip::Global(most) => (2, most),
+        };
+        let (optimiser, tensors) = (&self.optimiser, self.network.tensors.len());
+        Ok(params::Adam {
+            rate: settings.rate.into(),
+            beta1: settings.beta1,
+            beta2: settings.beta2,
+            epsilon: settings.epsilon,
+            most,
+            clip: kind,
+            squares: pass.slots.squares.address(),
+            tensor_slots: pass.slots.of_tensor.address(),
+            parts: optimiser.parts.address(),
+            scales: optimiser.scales.address(),
+            rates: optimiser.rates.address(),
+            steps: optimiser.steps.address(),
+            skipped: optimiser.skipped.address(),
+            norms: optimiser.norms.address(),
+            params: self.online.address(),
+            m: optimiser.m.address(),
+            v: optimiser.v.address(),
+            grads: self.grads.address(),
+            stride: self.plan.stride as i64,
+            slots: pass.slots.count as i32,
+            tensors: tensors as i32,
+        })
+    }
+
+    /// Moves the target parameters towards the online ones by this fraction: 1 for a copy.
+    pub fn update_target(&mut self, tau: f32) -> Result<()> {
+        if !(tau > 0.0 && tau <= 1.0) {
+            return Err(Error::Setting { name: "tau", value: tau.into(), need: "above 0 and at most 1" });
+        }
+        let size = self.online.len() / 4;
+        let (online, target) = (self.online.address(), self.target.address());
+        let update = params::Target { online, target, size: size as i64, tau };
+        self.kernels.target.run(&self.device, (size.div_ceil(256), 1, 1), 256, 0, update)
+    }
+
+    /// The norm of each copy's gradient in the last step, before clipping.
+    pub fn norms(&self) -> &Buffer<f32> {
+        &self.optimiser.norms
+    }
+
+    /// Steps that each copy did not take because its gradient was not finite.
+    pub fn skipped(&self) -> Result<Vec<u64>> {
+        self.optimiser.skipped.download()
+    }
+}
