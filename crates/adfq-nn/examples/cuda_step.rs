@@ -148,9 +148,14 @@ impl Bench {
                     }
                     if part == 0 || part == 2 {
                         engine.huber(&mut pass, &targets, weights, 1.0)?;
+                    }
+                    if part == 0 {
+                        engine.learn(&mut pass, Input::Bytes(s), &settings, Clip::PerTensor(10.0))?;
+                    }
+                    if part == 2 {
                         engine.backward(&mut pass, Input::Bytes(s))?;
                     }
-                    if part == 0 || part == 3 {
+                    if part == 3 {
                         engine.adam(&pass, &settings, Clip::PerTensor(10.0))?;
                     }
                     Ok(())
@@ -181,8 +186,27 @@ impl Bench {
     }
 }
 
+/// `cuda_step profile atari 16`: three steps without a graph, for a profiler to look at.
+fn profile(device: &Device, name: &str, copies: usize) -> Result<()> {
+    let spec = specs().into_iter().find(|(other, _)| *other == name).expect("atari, mlp or minatar").1;
+    let Bench { mut engine, inputs, weights, .. } = Bench::new(device, &Network::new(&spec)?, copies)?;
+    let mut pass = engine.pass(3, BATCH)?;
+    for [s, next] in inputs.iter().take(3) {
+        let views = [(Which::Online, s), (Which::Target, s), (Which::Target, next)]
+            .map(|(which, input)| View { which, input: Input::Bytes(input) });
+        engine.forward(&mut pass, &views)?;
+        engine.huber(&mut pass, &weights, &weights, 1.0)?;
+        engine.learn(&mut pass, Input::Bytes(s), &AdamSettings::default(), Clip::PerTensor(10.0))?;
+    }
+    device.synchronise()
+}
+
 fn main() -> Result<()> {
     let device = Device::open(0)?;
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let [_, name, copies] = &arguments[..] {
+        return profile(&device, name, copies.parse().expect("a number of copies"));
+    }
     println!("{}", device.name()?);
     let mut table = Vec::new();
     for (name, spec) in specs() {

@@ -5,6 +5,7 @@ use super::launch::{self, Module};
 use crate::{Error, Result};
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU and the one stream on which everything of it runs, in order. Cheap to clone.
@@ -20,6 +21,8 @@ struct Inner {
     stream: Arc<CudaStream>,
     /// While a graph is captured: what it must keep alive.
     capture: Mutex<Option<Kept>>,
+    /// What was compiled already, by source and precision.
+    modules: Mutex<HashMap<(String, bool), Module>>,
 }
 
 /// Whether there is a GPU, a driver and the run-time compiler.
@@ -58,7 +61,7 @@ impl Device {
         if context.compute_capability()?.0 < 8 {
             return Err(missing("it is too old for TF32", "use a GPU of compute capability 8.0 or later"));
         }
-        Ok(Self(Arc::new(Inner { context, stream, capture: Mutex::new(None) })))
+        Ok(Self(Arc::new(Inner { context, stream, capture: Mutex::new(None), modules: Mutex::default() })))
     }
 
     /// What the driver calls it.
@@ -83,7 +86,14 @@ impl Device {
     }
 
     pub(super) fn compile_with(&self, source: &str, precise: bool) -> Result<Module> {
-        launch::compile(&self.0.context, source, precise)
+        let modules = || self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (source.to_owned(), precise);
+        if let Some(module) = modules().get(&key) {
+            return Ok(module.clone());
+        }
+        let module = launch::compile(&self.0.context, source, precise)?;
+        modules().insert(key, module.clone());
+        Ok(module)
     }
 
     /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.

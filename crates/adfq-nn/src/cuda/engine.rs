@@ -5,7 +5,7 @@ use super::device::Device;
 use super::launch::{Kernel, Module};
 use super::optimiser::Optimiser;
 use super::pass::Pass;
-use super::plan::{Plan, Tile};
+use super::plan::{MOST_PLACES, Plan, Tile};
 use super::source::source;
 use crate::{Adam, AdamSettings, Error, Network, Result};
 
@@ -97,12 +97,14 @@ pub(super) struct Kernels {
     pub prepare: Kernel,
     pub step: Kernel,
     pub target: Kernel,
+    /// Forward, and backward with Adam, of a small perceptron.
+    pub fused: Option<[Kernel; 2]>,
 }
 
 #[derive(Debug)]
 pub(super) enum OpKernels {
     Thin { forward: Kernel, backward: Kernel },
-    Tiled { forward: [Kernel; 2], sum: Option<Kernel>, delta: Option<[Kernel; 2]>, weights: Kernel },
+    Tiled { forward: Vec<Kernel>, sum: Option<Kernel>, delta: Option<Vec<Kernel>>, weights: Kernel },
 }
 
 impl Engine {
@@ -125,11 +127,17 @@ impl Engine {
             });
         }
         let plan = Plan::of(network);
+        if let Some(op) = plan.ops.iter().find(|op| op.geometry.kernel > MOST_PLACES) {
+            let value = op.geometry.kernel as f64;
+            return Err(Error::Setting { name: "kernel", value, need: "at most 16 on a GPU" });
+        }
         if plan.stride > i32::MAX as usize {
             return Err(Error::TooLarge);
         }
         let text = source(&plan, observations);
-        let module = device.compile_with(&text, precision == Precision::Full)?;
+        // Without the matrix units nothing needs rounding.
+        let precise = precision == Precision::Full || plan.ops.iter().all(|op| op.thin);
+        let module = device.compile_with(&text, precise)?;
         let zeros = || Buffer::zeros(device, copies * plan.stride);
         Ok(Self {
             kernels: Kernels::of(&module, &plan)?,
@@ -240,8 +248,16 @@ impl Kernels {
             prepare: module.kernel("adam_prepare")?,
             step: module.kernel("adam_step")?,
             target: module.kernel("target_step")?,
+            fused: plan.fused.then(|| fused(module, plan)).transpose()?,
         })
     }
+}
+
+fn fused(module: &Module, plan: &Plan) -> Result<[Kernel; 2]> {
+    let kernels = [module.kernel("fused_forward")?, module.kernel("fused_learn")?];
+    kernels[0].allow_shared(plan.forward_shared() as u32)?;
+    kernels[1].allow_shared(plan.learn_shared() as u32)?;
+    Ok(kernels)
 }
 
 impl OpKernels {
@@ -256,13 +272,13 @@ impl OpKernels {
             kernel.allow_shared(shared(Tile { m: op.heights()[variant], n }) as u32)?;
             Ok(kernel)
         };
-        let both = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<[Kernel; 2]> {
-            Ok([tiled(name, 0, n, shared)?, tiled(name, 1, n, shared)?])
+        let all = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<Vec<Kernel>> {
+            (0..op.heights().len()).map(|variant| tiled(name, variant, n, shared)).collect()
         };
         let weights = module.kernel(&format!("weights{i}"))?;
-        weights.allow_shared(op.weights_tile.weights_shared() as u32)?;
-        let delta = (op.input > 0).then(|| both("delta", op.delta_n, Tile::delta_shared)).transpose()?;
+        weights.allow_shared(op.weights_shared() as u32)?;
+        let delta = (op.input > 0).then(|| all("delta", op.delta_n, Tile::delta_shared)).transpose()?;
         let sum = (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?;
-        Ok(Self::Tiled { forward: both("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
+        Ok(Self::Tiled { forward: all("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
     }
 }

@@ -185,4 +185,8 @@ mod parameters {
     unsafe impl Parameter for params::Adam {}
     // SAFETY: as above.
     unsafe impl Parameter for params::Target {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::FusedForward {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::FusedLearn {}
 }

@@ -4,7 +4,7 @@ use super::buffer::Buffer;
 use super::device::Device;
 use super::engine::Engine;
 use super::params;
-use super::pass::Pass;
+use super::pass::{Input, Pass};
 use super::plan::{ADAM_PART, Plan};
 use crate::{AdamSettings, Clip, Error, Network, Result};
 
@@ -51,6 +51,32 @@ impl Engine {
     ///
     /// A copy whose gradient is infinite or NaN takes no step and changes nothing; see [`Engine::skipped`].
     pub fn adam(&mut self, pass: &Pass, settings: &AdamSettings, clip: Clip) -> Result<()> {
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        let (device, tensors) = (&self.device, self.network.tensors.len());
+        self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
+        let parts = self.optimiser.parts.len() / 3;
+        self.kernels.step.run(device, (parts, self.copies, 1), 256, 0, adam)
+    }
+
+    /// A backward pass and a step of Adam: [`Engine::backward`] and [`Engine::adam`], in one launch for a small
+    /// perceptron (whose sums then have another order).
+    pub fn learn(&mut self, pass: &mut Pass, input: Input, settings: &AdamSettings, clip: Clip) -> Result<()> {
+        let Some([_, kernel]) = &self.kernels.fused else {
+            self.backward(pass, input)?;
+            return self.adam(pass, settings, clip);
+        };
+        let learn = params::FusedLearn {
+            adam: self.adam_parameters(pass, settings, clip)?,
+            input: self.check_input(pass, input)?,
+            values: pass.value_addresses(self),
+            out_grad: pass.out_grad().address(),
+            rows: pass.rows() as i32,
+            scale: self.observations.scale(),
+        };
+        kernel.run(&self.device, (self.copies, 1, 1), 512, self.plan.learn_shared(), learn)
+    }
+
+    fn adam_parameters(&self, pass: &Pass, settings: &AdamSettings, clip: Clip) -> Result<params::Adam> {
         settings.check()?;
         clip.check()?;
         let (kind, most) = match clip {
@@ -59,7 +85,7 @@ impl Engine {
             Clip::Global(most) => (2, most),
         };
         let (optimiser, tensors) = (&self.optimiser, self.network.tensors.len());
-        let adam = params::Adam {
+        Ok(params::Adam {
             rate: settings.rate.into(),
             beta1: settings.beta1,
             beta2: settings.beta2,
@@ -81,10 +107,7 @@ impl Engine {
             stride: self.plan.stride as i64,
             slots: pass.slots.count as i32,
             tensors: tensors as i32,
-        };
-        let device = &self.device;
-        self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
-        self.kernels.step.run(device, (optimiser.parts.len() / 3, self.copies, 1), 256, 0, adam)
+        })
     }
 
     /// Moves the target parameters towards the online ones by this fraction: 1 for a copy.

@@ -2,6 +2,8 @@
 
 /// Most views of a launch.
 pub(super) const VIEWS: usize = 4;
+/// Most values of a perceptron that is fused.
+pub(super) const FUSED_VALUES: usize = 8;
 /// Most groups of a dueling head.
 pub(super) const GROUPS: usize = 16;
 
@@ -22,7 +24,7 @@ pub(super) struct Forward {
     pub output_stride: i64,
     pub weight: i32,
     pub bias: i32,
-    pub copies: i32,
+    pub view_count: i32,
     pub rows: i32,
     pub tiles_n: i32,
     pub splits: i32,
@@ -148,4 +150,26 @@ pub(super) struct Target {
     pub target: u64,
     pub size: i64,
     pub tau: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct FusedForward {
+    pub views: [ForwardView; VIEWS],
+    pub values: [u64; FUSED_VALUES],
+    pub params_stride: i64,
+    pub view_count: i32,
+    pub rows: i32,
+    pub scale: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct FusedLearn {
+    pub adam: Adam,
+    pub input: u64,
+    pub values: [u64; FUSED_VALUES],
+    pub out_grad: u64,
+    pub rows: i32,
+    pub scale: f32,
 }

@@ -2,8 +2,10 @@
 
 use super::buffer::Buffer;
 use super::engine::{Engine, Observations, OpKernels, Which};
-use super::params::{self, Delta, Dueling, Elements, Forward, ForwardView, PartSums, Thin, VIEWS, Weights};
-use super::plan::{OpPlan, PART, Tile};
+use super::params::{
+    self, Delta, Dueling, Elements, FUSED_VALUES, Forward, ForwardView, FusedForward, PartSums, Thin, VIEWS, Weights,
+};
+use super::plan::{CHUNK, OpPlan, PART, Tile};
 use crate::{Error, Result};
 
 /// Observations on the device: `[copies][rows][…]`.
@@ -143,6 +145,15 @@ impl Pass {
         self.values[i].as_ref().map_or(0, |buffer| buffer.address() + offset as u64)
     }
 
+    /// Where the first view of each value starts.
+    pub(super) fn value_addresses(&self, engine: &Engine) -> [u64; FUSED_VALUES] {
+        let mut addresses = [0; FUSED_VALUES];
+        for (i, address) in addresses.iter_mut().enumerate().take(self.values.len()) {
+            *address = self.value(i, 0, engine);
+        }
+        addresses
+    }
+
     fn delta(&self, i: usize) -> u64 {
         self.deltas[i].as_ref().map_or(0, Buffer::address)
     }
@@ -211,6 +222,23 @@ impl Engine {
         for (address, view) in inputs.iter_mut().zip(views) {
             *address = self.check_input(pass, view.input)?;
         }
+        if let Some([kernel, _]) = &self.kernels.fused {
+            let mut fused = FusedForward {
+                values: pass.value_addresses(self),
+                params_stride: self.plan.stride as i64,
+                view_count: pass.views as i32,
+                rows: pass.rows as i32,
+                scale: self.observations.scale(),
+                ..FusedForward::default()
+            };
+            for (v, view) in views.iter().enumerate() {
+                let (params, input) = (self.parameters(view.which).address(), inputs[v]);
+                let output = pass.value(self.plan.values.len() - 1, v, self);
+                fused.views[v] = ForwardView { params, input, output };
+            }
+            let grid = (pass.rows.div_ceil(CHUNK), pass.views, self.copies);
+            return kernel.run(&self.device, grid, 512, self.plan.forward_shared(), fused);
+        }
         for (i, op) in self.plan.ops.iter().enumerate() {
             let mut forward = self.forward_parameters(pass, op);
             for (v, view) in views.iter().enumerate() {
@@ -232,7 +260,7 @@ impl Engine {
             output_stride: (pass.rows * self.plan.values[op.output]) as i64,
             weight: op.weight as i32,
             bias: op.bias as i32,
-            copies: self.copies as i32,
+            view_count: pass.views as i32,
             rows: pass.rows as i32,
             tiles_n: op.geometry.filters.div_ceil(op.forward_n) as i32,
             splits: op.splits as i32,
@@ -248,7 +276,8 @@ impl Engine {
         let products = pass.views * self.copies;
         match &self.kernels.ops[i] {
             OpKernels::Thin { forward: kernel, .. } => {
-                kernel.run(device, (pass.rows.div_ceil(4), 1, products), 128, 0, forward)
+                let columns = op.geometry.filters.div_ceil(8);
+                kernel.run(device, (pass.rows.div_ceil(4), columns, products), 256, 0, forward)
             }
             OpKernels::Tiled { forward: kernels, sum, .. } => {
                 let rows = pass.rows * op.geometry.positions();
@@ -386,7 +415,7 @@ impl Engine {
                 let tile = op.weights_tile;
                 let columns = (weights.tiles_n * weights.splits) as usize;
                 let grid = (op.geometry.patch().div_ceil(tile.m), columns, copies);
-                kernel.run(device, grid, 128, tile.weights_shared(), weights)
+                kernel.run(device, grid, 128, op.weights_shared(), weights)
             }
         }
     }
@@ -435,7 +464,7 @@ impl Engine {
     }
 
     /// Whether an input fits, and where it lies.
-    fn check_input(&self, pass: &Pass, input: Input) -> Result<u64> {
+    pub(super) fn check_input(&self, pass: &Pass, input: Input) -> Result<u64> {
         let needed = self.copies * pass.rows * self.network.inputs();
         let (found, address) = match (input, self.observations) {
             (Input::Floats(buffer), Observations::Floats) => (buffer.len(), buffer.address()),

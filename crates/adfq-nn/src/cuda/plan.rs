@@ -3,12 +3,22 @@
 //! What decides the order of a sum (parts, depth of a tile) depends on the network and the batch alone, never on the
 //! number of copies; the height and width of tiles do not.
 
+use super::params::FUSED_VALUES;
 use crate::network::{Kind, Network};
 
 /// Depth of a tile: `BK` of the kernels.
 pub(super) const DEPTH: usize = 32;
 /// Numbers that a block of the sum of parts takes: `PART` of the kernels.
-pub(super) const PART: usize = 1024;
+pub(super) const PART: usize = 256;
+/// Tiles of the weights' gradient in shared memory.
+pub(super) const WEIGHTS_STAGES: usize = 3;
+/// Largest side of a kernel: `MOST_PLACES` of the kernels.
+pub(super) const MOST_PLACES: usize = 16;
+/// Rows of a fused kernel's block, and what a number of all of them takes: `CHUNK` and `LINE` of the kernels.
+pub(super) const CHUNK: usize = 32;
+pub(super) const LINE: usize = 33;
+/// Bytes of shared memory that a block can have on every GPU with TF32.
+const FUSED_SHARED: usize = 96 << 10;
 /// Numbers that a block of Adam takes.
 pub(super) const ADAM_PART: usize = 1024;
 /// Weights up to which a dense layer is thin; and outputs.
@@ -66,7 +76,11 @@ impl Tile {
     }
 
     pub fn stages(self) -> usize {
-        if self.m == 128 { 3 } else { 4 }
+        match self.m {
+            128 => 2,
+            64 => 5,
+            _ => 3,
+        }
     }
 
     fn words(self, a: usize, b: usize) -> usize {
@@ -82,9 +96,6 @@ impl Tile {
         self.words(self.m * (DEPTH + 4), self.n * (DEPTH + 4))
     }
 
-    pub fn weights_shared(self) -> usize {
-        self.words(DEPTH * (self.m + 8), DEPTH * (self.n + 8))
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -109,20 +120,26 @@ pub(super) struct OpPlan {
 }
 
 impl OpPlan {
-    /// The two heights of tiles of the forward product and the delta: for many blocks, and for few.
-    pub fn heights(&self) -> [usize; 2] {
-        if self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1 {
-            [64, 32]
-        } else {
-            [128, 64]
-        }
+    /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
+    pub fn heights(&self) -> &'static [usize] {
+        let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
+        if is_dense { &[64, 32] } else { &[128, 64, 32] }
     }
 
     /// Which of them, for so many rows of a product of which there are `products` side by side.
     pub fn choose_height(&self, rows: usize, products: usize, multiprocessors: usize) -> usize {
-        let [large, small] = self.heights();
-        let blocks = rows.div_ceil(large) * products;
-        usize::from(rows <= small || blocks < 2 * multiprocessors && large == 128)
+        let heights = self.heights();
+        let enough = |m: usize| match heights.len() {
+            2 => rows > heights[1],
+            _ => rows.div_ceil(m) * products >= multiprocessors * m / 64,
+        };
+        heights.iter().position(|&m| enough(m)).unwrap_or(heights.len() - 1)
+    }
+
+    /// Bytes of shared memory of the weights' gradient: tiles, and where each position's patch is.
+    pub fn weights_shared(&self) -> usize {
+        let Tile { m, n } = self.weights_tile;
+        4 * WEIGHTS_STAGES * DEPTH * (m + n + 16) + 8 * self.geometry.positions()
     }
 
     /// Parts of the weights' gradient for so many rows, and tiles of depth in each.
@@ -147,6 +164,8 @@ pub(super) struct Plan {
     pub tensors: Vec<usize>,
     /// From copy to copy.
     pub stride: usize,
+    /// Whether it is a perceptron small enough for a block.
+    pub fused: bool,
 }
 
 impl Plan {
@@ -162,8 +181,27 @@ impl Plan {
             })
             .collect();
         let values = network.values.iter().map(crate::network::Value::len).collect();
-        let ops = (0..network.ops.len()).map(|i| op(network, i, &tensors)).collect();
-        Self { ops, values, tensors, stride: end.next_multiple_of(32) }
+        let ops: Vec<_> = (0..network.ops.len()).map(|i| op(network, i, &tensors)).collect();
+        let mut plan = Self { ops, values, tensors, stride: end.next_multiple_of(32), fused: false };
+        plan.fused = network.spec.head.dueling.is_none()
+            && plan.ops.iter().all(|op| op.thin)
+            && plan.values.len() <= FUSED_VALUES
+            && plan.learn_shared() <= FUSED_SHARED;
+        plan
+    }
+
+    /// Numbers of all values of a row.
+    fn row(&self) -> usize {
+        self.values.iter().sum()
+    }
+
+    /// Bytes of shared memory of the fused kernels: parameters and values; gradients and deltas beside them.
+    pub fn forward_shared(&self) -> usize {
+        4 * (self.stride + LINE * self.row())
+    }
+
+    pub fn learn_shared(&self) -> usize {
+        8 * (self.stride + LINE * self.row()) + 8 * (16 * self.tensors.len() + 1)
     }
 }
 

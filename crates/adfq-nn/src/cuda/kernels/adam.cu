@@ -23,7 +23,7 @@ struct Adam {
     float* params;
     float* m;
     float* v;
-    const float* grads;
+    float* grads;
     long long stride;
     int slots, tensors;
 };
@@ -37,8 +37,14 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     int tensors = a.tensors;
     int copy = blockIdx.x, lane = threadIdx.x % 32;
     squares += (long long)copy * a.slots;
+    u64 step = a.steps[copy];
+    // The rates of the next step, by two warps while the others add.
+    float rate = 0.0f;
+    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
     for (int t = threadIdx.x / 32; t < tensors; t += 8) {
         double sum = 0.0;
+#pragma unroll 4
         for (int i = a.tensor_slots[t] + lane; i < a.tensor_slots[t + 1]; i += 32) sum += squares[i];
         for (int d = 16; d > 0; d >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, d);
         if (lane == 0) sums[t] = sum;
@@ -52,14 +58,13 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
         double of = s.clip == 1 ? sqrt(sums[t]) : norm, most = s.most;
         a.scales[copy * tensors + t] = s.clip != 0 && of > most ? (float)(most / of) : 1.0f;
     }
+    // No rate at all says: take no step.
+    if (threadIdx.x == 224) a.rates[2 * copy] = ok ? rate : -1.0f;
+    if (threadIdx.x == 192) a.rates[2 * copy + 1] = rate;
     if (threadIdx.x != 0) return;
     a.norms[copy] = (float)norm;
-    u64 step = a.steps[copy];
-    if (ok) a.steps[copy] = ++step;
+    if (ok) a.steps[copy] = step + 1;
     else a.skipped[copy]++;
-    // No rate at all says: take no step.
-    a.rates[2 * copy] = ok ? (float)(s.rate / (1.0 - pow((double)s.beta1, (double)step))) : -1.0f;
-    a.rates[2 * copy + 1] = ok ? (float)(1.0 / sqrt(1.0 - pow((double)s.beta2, (double)step))) : 0.0f;
 }
 
 __device__ __forceinline__ void adam_one(float& p, float& m, float& v, float g, float scale, const AdamSettings& s,

@@ -32,10 +32,11 @@ __device__ __forceinline__ u32 shared_address(const void* p) { return (u32)__cvt
 
 // Copies BYTES to shared memory, or zeros.
 template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool valid) {
+__device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
+    // With no bytes to read, the address is not used.
     int size = valid ? BYTES : 0;
     if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
 }
@@ -56,6 +57,16 @@ __device__ __forceinline__ void load_matrices(u32 (&r)[4], const float* at) {
                  : "r"(shared_address(at)));
 }
 
+// Which of `count` places before or after a coordinate lie within [0, size): bit i for first + i·step.
+__device__ __forceinline__ u32 places(int first, int step, int count, int size) {
+    u32 bits = 0;
+    for (int i = 0; i < count; i++) bits |= (u32)((u32)(first + i * step) < (u32)size) << i;
+    return bits;
+}
+// Bits of rows and columns in one word: a place is in the image if both its bits are set.
+static constexpr int MOST_PLACES = 16;
+__device__ __forceinline__ u32 place_bits(int y, int x) { return (1u << y) | (65536u << x); }
+
 // The sum over a block, in every thread's sight after it; `room` holds a number for each warp.
 __device__ __forceinline__ double block_sum(double x, double* room) {
     for (int d = 16; d > 0; d >>= 1) x += __shfl_down_sync(0xffffffffu, x, d);
@@ -68,6 +79,14 @@ __device__ __forceinline__ double block_sum(double x, double* room) {
     return sum;
 }
 
+// xⁿ by squaring: quicker than `pow`, and as good for this.
+__device__ __forceinline__ double power(double x, u64 n) {
+    double y = 1.0;
+    for (; n > 0; n >>= 1, x *= x)
+        if (n & 1) y *= x;
+    return y;
+}
+
 // How an operand that is gathered from an image comes in.
 static constexpr int VALUES4 = 0;  // f32, rounded already, channels a multiple of 4: asynchronous copies of 16 bytes
 static constexpr int BYTES4 = 2;   // u8, channels a multiple of 4
@@ -76,6 +95,7 @@ static constexpr int BYTES = 4;    // u8, any number of channels
 template <int KIND>
 struct Operand {
     static constexpr bool async = KIND == VALUES4;
+    static constexpr int size = (KIND == BYTES4 || KIND == BYTES) ? 1 : 4;  // bytes of a number
     static constexpr int width = (KIND == VALUES4 || KIND == BYTES4) ? 4 : 1;
 };
 
@@ -83,15 +103,17 @@ struct Operand {
 template <int KIND>
 struct Item {
     u32 bits;
-    __device__ __forceinline__ void load(const void* base, long long at, bool valid) {
-        if constexpr (KIND == BYTES4) bits = valid ? *(const u32*)((const u8*)base + at) : 0u;
-        if constexpr (KIND == BYTES) bits = valid ? ((const u8*)base)[at] : 0u;
-        if constexpr (KIND == FLOATS) bits = valid ? ((const u32*)base)[at] : 0u;
+    __device__ __forceinline__ void load(const u8* at, bool valid) {
+        if constexpr (KIND == BYTES) bits = valid ? *at : 0u;
+        else bits = valid ? *(const u32*)at : 0u;
     }
     __device__ __forceinline__ void store(float* to) const {
-        // Whole numbers up to 255 are TF32.
-        if constexpr (KIND == BYTES4)
-            *(float4*)to = make_float4(bits & 255u, (bits >> 8) & 255u, (bits >> 16) & 255u, bits >> 24);
+        // Whole numbers up to 255 are TF32. A byte in the last place of 2²³ is that number and 2²³: two instructions, where
+        // a conversion would take a slow one.
+        if constexpr (KIND == BYTES4) {
+            auto number = [&](u32 byte) { return __uint_as_float(__byte_perm(bits, 0x4b000000u, 0x7440u | byte)) - 8388608.0f; };
+            *(float4*)to = make_float4(number(0), number(1), number(2), number(3));
+        }
         if constexpr (KIND == BYTES) *to = (float)bits;
         if constexpr (KIND == FLOATS) *to = rounded(__uint_as_float(bits));
     }

@@ -38,30 +38,34 @@ __device__ __forceinline__ void delta(const Delta& d) {
     const float* weight = d.params + blockIdx.z * d.params_stride + d.weight;
     const float* dy = d.dy + blockIdx.z * d.dy_stride;
     int column = threadIdx.x % COLUMNS * V, row = threadIdx.x / COLUMNS;
-    int qy[A_ITEMS], qx[A_ITEMS], base[A_ITEMS];
+    static_assert(G::KS <= MOST_PLACES, "a kernel has at most 16 x 16 places");
+    u32 masks[A_ITEMS];
+    int base[A_ITEMS];
 #pragma unroll
     for (int i = 0; i < A_ITEMS; i++) {
         int m = m0 + row + i * ROW_STEP;
         int b = m / (height * width), p = m % (height * width);
-        qy[i] = m < rows ? (y_first + G::PY - ry) / S + p / width : -100000;
-        qx[i] = (x_first + G::PX - rx) / S + p % width;
-        base[i] = ((b * G::OH + qy[i]) * G::OW + qx[i]) * G::F;
+        int qy = (y_first + G::PY - ry) / S + p / width, qx = (x_first + G::PX - rx) / S + p % width;
+        constexpr int TAPS = (G::KS + S - 1) / S;
+        masks[i] = m < rows ? places(qy, -1, TAPS, G::OH) | places(qx, -1, TAPS, G::OW) << 16 : 0u;
+        base[i] = ((b * G::OH + qy) * G::OW + qx) * G::F;
     }
+    const float* b_from = weight + (long long)(n0 + row) * G::F;
     auto fetch = [&](int tile, float* to_a, float* to_b) {
         int k = tile * BK + column, tap = k / G::F, f = k % G::F;
-        int jy = G::KS % S == 0 ? tap / (G::KS / S) : tap / taps_x, jx = tap - jy * taps_x;
+        int jy = G::KS % S == 0 ? tap / (G::KS / S) : tap / max(taps_x, 1), jx = tap - jy * taps_x;
         int offset = f - (jy * G::OW + jx) * G::F;
+        u32 want = k < K ? (G::KS == 1 ? 65537u : place_bits(jy, jx)) : ~0u;
 #pragma unroll
         for (int i = 0; i < A_ITEMS; i++) {
-            bool valid = k < K && (u32)(qy[i] - jy) < G::OH && (u32)(qx[i] - jx) < G::OW;
-            copy_async<4 * V>(to_a + (row + i * ROW_STEP) * AS + column, dy + (valid ? base[i] + offset : 0), valid);
+            bool valid = (masks[i] & want) == want;
+            copy_async<4 * V>(to_a + (row + i * ROW_STEP) * AS + column, dy + (base[i] + offset), valid);
         }
-        int at = ((ry + S * jy) * G::KS + rx + S * jx) * G::C * G::F + f;
+        const float* from = b_from + ((ry + S * jy) * G::KS + rx + S * jx) * (G::C * G::F) + f;
 #pragma unroll
         for (int i = 0; i < B_ITEMS; i++) {
-            int n = row + i * ROW_STEP;
-            bool valid = k < K && n0 + n < N;
-            copy_async<4 * V>(to_b + n * BS + column, weight + (valid ? at + (n0 + n) * G::F : 0), valid);
+            bool valid = k < K && (N % BN == 0 || n0 + row + i * ROW_STEP < N);
+            copy_async<4 * V>(to_b + (row + i * ROW_STEP) * BS + column, from + i * ROW_STEP * G::F, valid);
         }
     };
 

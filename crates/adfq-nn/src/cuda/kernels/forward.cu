@@ -10,9 +10,9 @@ struct Forward {
     ForwardView views[4];
     long long params_stride, input_stride, output_stride;  // from copy to copy
     int weight, bias;                                      // where they lie in a copy's parameters
-    int copies, rows, tiles_n, splits, split_tiles;
+    int view_count, rows, tiles_n, splits, split_tiles;
     float scale;      // of the product
-    float* partial;   // [view][copy][split][rows·positions][F], if split
+    float* partial;   // [copy][view][split][rows·positions][F], if split
 };
 
 template <class G, int BM, int BN, int WARPS_M, int KIND, bool RELU, int STAGES>
@@ -26,42 +26,44 @@ __device__ __forceinline__ void forward(const Forward& f) {
     float* bs = shared + STAGES * BM * AS;
 
     int m0 = blockIdx.x * BM, n0 = blockIdx.y % f.tiles_n * BN, split = blockIdx.y / f.tiles_n;
-    int view = blockIdx.z / f.copies, copy = blockIdx.z % f.copies;
+    int view = blockIdx.z % f.view_count, copy = blockIdx.z / f.view_count;
     int rows = f.rows * P;
     const float* params = f.views[view].params + copy * f.params_stride;
     const float* weight = params + f.weight;
-    long long image = copy * f.input_stride;
-    const void* input = f.views[view].input;
+    constexpr int SIZE = Operand<KIND>::size;
+    const u8* input = (const u8*)f.views[view].input + copy * f.input_stride * SIZE;
     int first = split * f.split_tiles, last = (K + BK - 1) / BK;
     if (last > first + f.split_tiles) last = first + f.split_tiles;
 
-    // Where the patches of this thread's rows start; far outside for rows that do not exist.
+    // Where the patches of this thread's rows start, in bytes, and which of their places lie in the image: none for rows
+    // that do not exist.
+    static_assert(G::KS <= MOST_PLACES, "a kernel has at most 16 x 16 places");
     int column = threadIdx.x % A_COLUMNS * AV, row = threadIdx.x / A_COLUMNS;
     constexpr int ROW_STEP = THREADS / A_COLUMNS;
-    int ys[A_ITEMS], xs[A_ITEMS], base[A_ITEMS];
+    u32 masks[A_ITEMS];
+    int base[A_ITEMS];
 #pragma unroll
     for (int i = 0; i < A_ITEMS; i++) {
-        int m = m0 + row + i * ROW_STEP;
-        int b = m / P, p = m % P;
-        ys[i] = m < rows ? p / G::OW * G::S - G::PY : -100000;
-        xs[i] = p % G::OW * G::S - G::PX;
-        base[i] = ((b * G::H + ys[i]) * G::W + xs[i]) * G::C;
+        int m = m0 + row + i * ROW_STEP, b = m / P, p = m % P;
+        int y = p / G::OW * G::S - G::PY, x = p % G::OW * G::S - G::PX;
+        masks[i] = m < rows ? places(y, 1, G::KS, G::H) | places(x, 1, G::KS, G::W) << 16 : 0u;
+        base[i] = ((b * G::H + y) * G::W + x) * G::C * SIZE;
     }
 
     Item<KIND> items[Operand<KIND>::async ? 1 : A_ITEMS];
     auto fetch_a = [&](int tile, float* to) {
         int k = tile * BK + column;
         int ky = k / (G::KS * G::C), kx = k / G::C % G::KS, c = k % G::C;
-        int offset = (ky * G::W + kx) * G::C + c;
+        // Beyond the patch, no place has this bit.
+        u32 want = k < K ? place_bits(ky, kx) : ~0u;
+        int offset = ((ky * G::W + kx) * G::C + c) * SIZE;
+        if (G::KS == 1 && k < K) want = 65537u;
 #pragma unroll
         for (int i = 0; i < A_ITEMS; i++) {
-            bool valid = k < K && (u32)(ys[i] + ky) < G::H && (u32)(xs[i] + kx) < G::W;
-            if constexpr (Operand<KIND>::async) {
-                long long at = valid ? image + base[i] + offset : 0;
-                copy_async<16>(to + (row + i * ROW_STEP) * AS + column, (const float*)input + at, valid);
-            } else {
-                items[i].load(input, image + base[i] + offset, valid);
-            }
+            bool valid = (masks[i] & want) == want;
+            const u8* at = input + (base[i] + offset);
+            if constexpr (Operand<KIND>::async) copy_async<16>(to + (row + i * ROW_STEP) * AS + column, at, valid);
+            else items[i].load(at, valid);
         }
     };
     auto store_a = [&](float* to) {
@@ -70,12 +72,16 @@ __device__ __forceinline__ void forward(const Forward& f) {
             for (int i = 0; i < A_ITEMS; i++) items[i].store(to + (row + i * ROW_STEP) * AS + column);
         }
     };
+    constexpr int B_STEP = THREADS / B_COLUMNS;
+    int b_column = threadIdx.x % B_COLUMNS * BV, b_row = threadIdx.x / B_COLUMNS;
+    bool b_valid = n0 + b_column < N;
+    const float* b_from = weight + b_row * N + n0 + b_column;
     auto fetch_b = [&](int tile, float* to) {
+        const float* from = b_from + tile * (BK * N);
 #pragma unroll
-        for (int i = threadIdx.x; i < BK * B_COLUMNS; i += THREADS) {
-            int r = i / B_COLUMNS, n = i % B_COLUMNS * BV, k = tile * BK + r;
-            bool valid = k < K && n0 + n < N;
-            copy_async<4 * BV>(to + r * BS + n, weight + (valid ? (long long)k * N + n0 + n : 0), valid);
+        for (int r = 0; r < BK; r += B_STEP) {
+            bool valid = b_valid && (K % BK == 0 || tile * BK + b_row + r < K);
+            copy_async<4 * BV>(to + (b_row + r) * BS + b_column, from + r * N, valid);
         }
     };
 
@@ -141,7 +147,7 @@ __device__ __forceinline__ void forward_sum(const Forward& f) {
     constexpr int N = G::F;
     int size = f.rows * G::OH * G::OW * N, i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= size) return;
-    int view = blockIdx.z / f.copies, copy = blockIdx.z % f.copies;
+    int view = blockIdx.z % f.view_count, copy = blockIdx.z / f.view_count;
     const float* partial = f.partial + (long long)blockIdx.z * f.splits * size + i;
     float y = 0.0f;
 #pragma unroll 4

@@ -1,37 +1,35 @@
 // Dense layers too thin for the matrix units (a linear head, a small perceptron), in f32; the dueling head; the loss.
 
-// A warp takes a row: lanes share the depth, then their sums are added in a tree. Grid: (rows / 4, 1, views · copies).
+// A warp takes an output of ROWS rows: lanes share the depth, then their sums are added in a tree.
+// Grid: (rows / ROWS, outputs / 8, views · copies), 256 threads.
+static constexpr int ROWS = 4;
+
 template <class G, bool RELU, bool BYTES>
 __device__ __forceinline__ void thin_forward(const Forward& f) {
-    constexpr int N = G::F, K = G::C * G::H * G::W, CHUNK = N < 8 ? N : 8;
-    int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (row >= f.rows) return;
-    int view = blockIdx.z / f.copies, copy = blockIdx.z % f.copies;
+    constexpr int N = G::F, K = G::C * G::H * G::W;
+    int row = blockIdx.x * ROWS, lane = threadIdx.x % 32, n = blockIdx.y * 8 + threadIdx.x / 32;
+    if (n >= N) return;
+    int view = blockIdx.z % f.view_count, copy = blockIdx.z / f.view_count;
     const float* params = f.views[view].params + copy * f.params_stride;
-    const float* weight = params + f.weight;
+    const float* weight = params + f.weight + n;
     long long at = copy * f.input_stride + (long long)row * K;
     const float* x = (const float*)f.views[view].input + at;
     const u8* x8 = (const u8*)f.views[view].input + at;
-    float* y = f.views[view].output + copy * f.output_stride + (long long)row * N;
-    for (int n0 = 0; n0 < N; n0 += CHUNK) {
-        float sums[CHUNK];
+    float sums[ROWS] = {};
+#pragma unroll 8
+    for (int k = lane; k < K; k += 32) {
+        float w = weight[(long long)k * N];
 #pragma unroll
-        for (int n = 0; n < CHUNK; n++) sums[n] = 0.0f;
-#pragma unroll 4
-        for (int k = lane; k < K; k += 32) {
-            float value = BYTES ? (float)x8[k] : x[k];
+        for (int r = 0; r < ROWS; r++)
+            if (row + r < f.rows) sums[r] += w * (BYTES ? (float)x8[r * K + k] : x[r * K + k]);
+    }
+    float bias = params[f.bias + n];
+    float* y = f.views[view].output + copy * f.output_stride + n;
 #pragma unroll
-            for (int n = 0; n < CHUNK; n++)
-                if (n0 + n < N) sums[n] += value * weight[k * N + n0 + n];
-        }
-#pragma unroll
-        for (int n = 0; n < CHUNK; n++) {
-            for (int d = 16; d > 0; d >>= 1) sums[n] += __shfl_xor_sync(0xffffffffu, sums[n], d);
-            if (lane == n && n0 + n < N) {
-                float value = sums[n] * f.scale + params[f.bias + n0 + n];
-                y[n0 + n] = RELU ? rounded(fmaxf(value, 0.0f)) : value;
-            }
-        }
+    for (int r = 0; r < ROWS; r++) {
+        for (int d = 16; d > 0; d >>= 1) sums[r] += __shfl_xor_sync(0xffffffffu, sums[r], d);
+        float value = sums[r] * f.scale + bias;
+        if (lane == r && row + r < f.rows) y[(long long)(row + r) * N] = RELU ? rounded(fmaxf(value, 0.0f)) : value;
     }
 }
 

@@ -26,27 +26,37 @@ __device__ __forceinline__ void weights(const Weights& w) {
 
     int m0 = blockIdx.x * BM, n0 = blockIdx.y % w.tiles_n * BN, split = blockIdx.y / w.tiles_n, copy = blockIdx.z;
     int rows = w.rows * P;
-    long long image = copy * w.input_stride;
+    constexpr int SIZE = Operand<KIND>::size;
+    const u8* input = (const u8*)w.input + copy * w.input_stride * SIZE;
     const float* dy = w.dy + copy * w.dy_stride;
     int first = split * w.split_tiles, last = (rows + BK - 1) / BK;
     if (last > first + w.split_tiles) last = first + w.split_tiles;
 
+    // Where the patch of each position starts, in bytes, and which of its places lie in the image.
+    static_assert(G::KS <= MOST_PLACES, "a kernel has at most 16 x 16 places");
+    int2* positions = (int2*)(bs + STAGES * BK * BS);
+    if (P > 1) {
+        for (int p = threadIdx.x; p < P; p += THREADS) {
+            int y = p / G::OW * G::S - G::PY, x = p % G::OW * G::S - G::PX;
+            u32 mask = places(y, 1, G::KS, G::H) | places(x, 1, G::KS, G::W) << 16;
+            positions[p] = make_int2((y * G::W + x) * G::C * SIZE, (int)mask);
+        }
+        __syncthreads();
+    }
     int column = threadIdx.x % A_COLUMNS * AV, row = threadIdx.x / A_COLUMNS;
     int k = m0 + column, ky = k / (G::KS * G::C), kx = k / G::C % G::KS, c = k % G::C;
-    if (k >= M) ky = -100000;
+    u32 want = k < M ? place_bits(ky, kx) : ~0u;
+    const u8* from_a = input + ((ky * G::W + kx) * G::C + c) * SIZE;
     Item<KIND> items[Operand<KIND>::async ? 1 : A_ITEMS];
     auto fetch_a = [&](int tile, float* to) {
 #pragma unroll
         for (int i = 0; i < A_ITEMS; i++) {
-            int r = row + i * ROW_STEP, m = tile * BK + r, b = m / P, p = m % P;
-            int y = p / G::OW * G::S - G::PY + ky, x = p % G::OW * G::S - G::PX + kx;
-            bool valid = m < rows && (u32)y < G::H && (u32)x < G::W;
-            long long at = valid ? image + ((b * G::H + y) * G::W + x) * G::C + c : 0;
-            if constexpr (Operand<KIND>::async) {
-                copy_async<16>(to + r * AS + column, (const float*)w.input + at, valid);
-            } else {
-                items[i].load(w.input, at, valid);
-            }
+            int r = row + i * ROW_STEP, m = tile * BK + r, b = m / P;
+            int2 position = P > 1 ? positions[m - b * P] : make_int2(0, 65537);
+            bool valid = m < rows && (P > 1 ? ((u32)position.y & want) == want : k < M);
+            const u8* at = from_a + (b * (G::H * G::W * G::C * SIZE) + position.x);
+            if constexpr (Operand<KIND>::async) copy_async<16>(to + r * AS + column, at, valid);
+            else items[i].load(at, valid);
         }
     };
     auto store_a = [&](float* to) {
@@ -55,13 +65,15 @@ __device__ __forceinline__ void weights(const Weights& w) {
             for (int i = 0; i < A_ITEMS; i++) items[i].store(to + (row + i * ROW_STEP) * AS + column);
         }
     };
+    constexpr int B_STEP = THREADS / B_COLUMNS;
+    int b_column = threadIdx.x % B_COLUMNS * BV, b_row = threadIdx.x / B_COLUMNS;
+    bool b_valid = n0 + b_column < N;
+    const float* b_from = dy + b_row * N + n0 + b_column;
     auto fetch_b = [&](int tile, float* to) {
+        const float* from = b_from + (long long)tile * (BK * N);
 #pragma unroll
-        for (int i = threadIdx.x; i < BK * B_COLUMNS; i += THREADS) {
-            int r = i / B_COLUMNS, n = i % B_COLUMNS * BV, m = tile * BK + r;
-            bool valid = m < rows && n0 + n < N;
-            copy_async<4 * BV>(to + r * BS + n, dy + (valid ? (long long)m * N + n0 + n : 0), valid);
-        }
+        for (int r = 0; r < BK; r += B_STEP)
+            copy_async<4 * BV>(to + (b_row + r) * BS + b_column, from + r * N, b_valid && tile * BK + b_row + r < rows);
     };
 
     Sums<MI, NI> sums;
@@ -156,10 +168,9 @@ __device__ __forceinline__ void weights(const Weights& w) {
 // Some of a tensor's gradient: the sum of its parts, and the sum of its squares.
 struct Part {
     int from, split_stride, splits;  // in the buffer of parts
-    int to, length, slot;            // in the gradients; at most PART numbers
+    int to, length, slot;            // in the gradients; at most a block's threads
     float scale;
 };
-static constexpr int PART = 1024;
 
 struct PartSums {
     const Part* parts;
@@ -174,19 +185,14 @@ extern "C" __global__ void __launch_bounds__(256) weights_sum(PartSums p) {
     __shared__ double room[8];
     Part part = p.parts[blockIdx.x];
     const float* from = p.partial + blockIdx.y * p.partial_stride + part.from;
-    double sum = 0.0;
-#pragma unroll
-    for (int j = 0; j < PART / 256; j++) {
-        int i = threadIdx.x + j * 256;
-        if (i < part.length) {
-            float g = 0.0f;
-#pragma unroll 8
-            for (int s = 0; s < part.splits; s++) g += from[(long long)s * part.split_stride + i];
-            g *= part.scale;
-            p.grads[blockIdx.y * p.grads_stride + part.to + i] = g;
-            sum += (double)g * g;
-        }
+    int i = threadIdx.x;
+    float g = 0.0f;
+    if (i < part.length) {
+#pragma unroll 20
+        for (int s = 0; s < part.splits; s++) g += from[(long long)s * part.split_stride + i];
+        g *= part.scale;
+        p.grads[blockIdx.y * p.grads_stride + part.to + i] = g;
     }
-    sum = block_sum(sum, room);
+    double sum = block_sum((double)g * g, room);
     if (threadIdx.x == 0) p.squares[blockIdx.y * p.squares_stride + part.slot] = sum;
 }
