@@ -10,6 +10,8 @@
 
 pub mod checkpoint;
 pub mod config;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 pub mod evaluate;
 mod host;

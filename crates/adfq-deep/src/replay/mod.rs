@@ -39,6 +39,8 @@ mod digest;
 mod error;
 mod frames;
 mod lane;
+#[cfg(any(feature = "cuda", test))]
+pub(crate) mod ledger;
 mod priority;
 mod sample;
 mod settings;
@@ -126,19 +128,8 @@ impl Replay {
         last: Option<&[u8]>,
     ) -> Result<()> {
         self.lane(lane)?;
-        [Some(frame), last].into_iter().flatten().try_for_each(|frame| self.check_frame(frame))?;
-        if last.is_some() != (terminated || truncated) {
-            return Err(ReplayError::Last);
-        }
-        if action as usize >= self.actions {
-            return Err(ReplayError::Action { action, actions: self.actions });
-        }
-        if !reward.is_finite() {
-            return Err(ReplayError::Reward(reward));
-        }
-        let flag = |set, flag| if set { flag } else { 0 };
-        let flags = flag(terminated, TERMINATED) | flag(truncated, TRUNCATED);
-        let slot = Slot { reward, action, flags };
+        let sizes = (self.layout.frame_bytes, self.actions);
+        let slot = checked_slot(sizes, frame, action, reward, terminated, truncated, last)?;
         self.change(lane, |lane, changed| lane.push(frame, slot, last, changed));
         Ok(())
     }
@@ -168,8 +159,7 @@ impl Replay {
     }
 
     fn check_frame(&self, frame: &[u8]) -> Result<()> {
-        let (got, want) = (frame.len(), self.layout.frame_bytes);
-        if got == want { Ok(()) } else { Err(ReplayError::Frame { got, want }) }
+        check_frame(frame, self.layout.frame_bytes)
     }
 
     /// Writes to a lane; priorities follow which of its transitions can be sampled.
@@ -228,4 +218,34 @@ impl Replay {
         let (lane, counter) = ((index % lanes) as usize, index / lanes);
         self.lanes[lane].holds(counter).then_some((lane, counter))
     }
+}
+
+fn check_frame(frame: &[u8], want: usize) -> Result<()> {
+    let got = frame.len();
+    if got == want { Ok(()) } else { Err(ReplayError::Frame { got, want }) }
+}
+
+/// The slot of a step, if the step is one that can be written: `sizes` are the bytes of a frame and the number of actions.
+fn checked_slot(
+    sizes: (usize, usize),
+    frame: &[u8],
+    action: u32,
+    reward: f32,
+    terminated: bool,
+    truncated: bool,
+    last: Option<&[u8]>,
+) -> Result<Slot> {
+    let (frame_bytes, actions) = sizes;
+    [Some(frame), last].into_iter().flatten().try_for_each(|frame| check_frame(frame, frame_bytes))?;
+    if last.is_some() != (terminated || truncated) {
+        return Err(ReplayError::Last);
+    }
+    if action as usize >= actions {
+        return Err(ReplayError::Action { action, actions });
+    }
+    if !reward.is_finite() {
+        return Err(ReplayError::Reward(reward));
+    }
+    let flag = |set, flag| if set { flag } else { 0 };
+    Ok(Slot { reward, action, flags: flag(terminated, TERMINATED) | flag(truncated, TRUNCATED) })
 }

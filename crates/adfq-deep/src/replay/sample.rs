@@ -1,5 +1,6 @@
 //! A batch drawn from memory: who is drawn, and what they are.
 
+use super::lane::Lane;
 use super::priority::Priorities;
 use super::{Replay, ReplayError, Result};
 use rand::{Rng, RngExt};
@@ -84,18 +85,8 @@ impl Replay {
         });
     }
 
-    /// A lane, then a place in a window as wide as the widest; again, if there is no transition there. Lanes are of
-    /// about equal length, so that few draws are lost.
     fn draw_uniform(&self, batch: usize, rng: &mut impl Rng, out: &mut Sample) {
-        let width = |window: &std::ops::Range<u64>| window.end - window.start;
-        let widest = self.lanes.iter().map(|lane| width(lane.window())).max().unwrap_or(0);
-        while out.index.len() < batch {
-            let lane = rng.random_range(0..self.lanes.len());
-            let counter = self.lanes[lane].window().start + rng.random_range(0..widest);
-            if self.lanes[lane].holds(counter) {
-                out.index.push(self.index(lane, counter));
-            }
-        }
+        draw_uniform(&self.lanes, batch, rng, |lane, counter| out.index.push(self.index(lane, counter)));
         out.weight.resize(batch, 1.0);
     }
 
@@ -123,5 +114,21 @@ impl Replay {
         let lane = &self.lanes[lane];
         let (newest, history) = (self.layout.stack as u64 - 1, lane.history(counter));
         self.decoder.decode(|k| lane.frame(counter - (newest - k as u64).min(history)), out);
+    }
+}
+
+/// A lane, then a place in a window as wide as the widest; again, if there is no transition there. Lanes are of about
+/// equal length, so that few draws are lost.
+pub(super) fn draw_uniform(lanes: &[Lane], batch: usize, rng: &mut impl Rng, mut take: impl FnMut(usize, u64)) {
+    let width = |window: &std::ops::Range<u64>| window.end - window.start;
+    let widest = lanes.iter().map(|lane| width(lane.window())).max().unwrap_or(0);
+    let mut drawn = 0;
+    while drawn < batch {
+        let lane = rng.random_range(0..lanes.len());
+        let counter = lanes[lane].window().start + rng.random_range(0..widest);
+        if lanes[lane].holds(counter) {
+            take(lane, counter);
+            drawn += 1;
+        }
     }
 }

@@ -1,0 +1,70 @@
+// The end of a step: its metrics, and the priorities of what was sampled. Grid: (1, runs).
+
+// p^α as the tree keeps it: neither zero, which would say absent, nor infinite.
+__device__ __forceinline__ float weight_of(double p, double alpha) {
+    return fminf(fmaxf((float)pow(p, alpha), 1.17549435e-38f), 3.40282347e38f);
+}
+
+// Warp 0 reports, warp 1 finds the largest priority, the others set priorities; all make the tree anew.
+extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
+    __shared__ float4 part[BATCH];
+    __shared__ double priority[BATCH];
+    __shared__ u32 place[BATCH], touched[BATCH];
+    int run = blockIdx.y;
+    const double* settings = all_settings + run * SETTINGS;
+    double* state = all_state + run * STATES;
+    float norm = norms[run];
+    double learned = state[LEARNED];
+    bool beliefs = true, good = finite(norm);
+    for (int i = threadIdx.x; i < BATCH; i += 128) {
+        part[i] = parts[run * BATCH + i];
+        place[i] = places[run * BATCH + i];
+        priority[i] = fabs((double)errors[run * BATCH + i]) + settings[EPSILON];
+        float2 target = targets[run * BATCH + i];
+        beliefs = beliefs && finite(target.x) && finite(target.y);
+        good = good && beliefs && finite(part[i].x) && finite(part[i].y);
+    }
+    beliefs = __syncthreads_and(beliefs);
+    good = __syncthreads_and(good);
+    if (threadIdx.x == 0) {
+        // In the order of the CPU's sums.
+        float loss = 0.0f, mean_q = 0.0f, mean_sigma = 0.0f;
+        for (int i = 0; i < BATCH; i++) {
+            loss = __fadd_rn(__fadd_rn(loss, part[i].x), part[i].y);
+            mean_q += part[i].z;
+            mean_sigma += part[i].w;
+        }
+        u32 failed = !beliefs ? 1 : !finite(loss) ? 2 : !finite(norm) ? 3 : 0;
+        if (failed != 0 && state[FAILED] == 0.0) state[FAILED] = failed;
+        state[LEARNED] = learned + 1.0;
+        volatile u32* row = mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8;
+        row[0] = __float_as_uint(loss);
+        row[1] = __float_as_uint(norm);
+        row[2] = __float_as_uint(mean_q);
+        row[3] = __float_as_uint(settings[AGENT] == ADFQ ? mean_sigma : __int_as_float(0x7fc00000));
+        u64 step = (u64)state[STEP];
+        row[4] = (u32)step, row[5] = (u32)(step >> 32);
+        row[6] = failed;
+        __threadfence_system();
+        row[7] = (u32)learned + 1;  // whole now
+    }
+    if (!PRIORITISED || !good) return;
+    if (threadIdx.x == 32) {
+        double largest = state[LARGEST];
+        for (int i = 0; i < BATCH; i++) largest = fmax(largest, priority[i]);
+        if (largest > state[LARGEST]) {
+            state[LARGEST] = largest;
+            state[FRESH] = weight_of(largest, settings[ALPHA]);
+        }
+    }
+    leaves += (long long)run * LEAF_BLOCKS * 16;
+    for (int i = threadIdx.x - 64; i >= 0 && i < BATCH; i += 64) {
+        bool last = true;  // Of one drawn twice, the later error counts.
+        for (int j = i + 1; j < BATCH; j++) last = last && place[j] != place[i];
+        if (last) leaves[place[i]] = weight_of(priority[i], settings[ALPHA]);
+        touched[i] = place[i] / 16;
+    }
+    __syncthreads();
+    long long nodes = (long long)run * NODES * 16;
+    refresh(touched, BATCH, leaves, sums + nodes, minima + nodes);
+}

@@ -1,0 +1,185 @@
+//! The sizes that all runs of a fleet share, and the text of the kernels written for them.
+
+use crate::config::Config;
+use crate::replay::ledger::Ledger;
+use crate::{Error, Result};
+use adfq_env::{Element, Space};
+use std::fmt::Write;
+
+/// Gradient steps for which random numbers are uploaded at once.
+pub(super) const DRAWS: usize = 64;
+/// Rows of metrics that the host may be behind.
+pub(super) const RING: usize = 1024;
+/// Words of a row of metrics, and of what comes before the first.
+pub(super) const ROW_WORDS: usize = 8;
+
+const TEMPLATES: [&str; 7] = [
+    include_str!("kernels/common.cu"),
+    include_str!("kernels/replay.cu"),
+    include_str!("kernels/analytic.cu"),
+    include_str!("kernels/exact.cu"),
+    include_str!("kernels/target.cu"),
+    include_str!("kernels/batch.cu"),
+    include_str!("kernels/finish.cu"),
+];
+
+/// Sizes, as `kernels/common.cu` names them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sizes {
+    pub runs: usize,
+    pub lanes: usize,
+    pub slots: usize,
+    pub frame_bytes: usize,
+    pub elements: usize,
+    pub inner: usize,
+    pub stack: usize,
+    pub floats: bool,
+    pub batch: usize,
+    pub actions: usize,
+    pub outputs: usize,
+    pub views: usize,
+    pub prioritised: bool,
+    pub powers: usize,
+    /// Leaves that may change in one commit.
+    pub changes: usize,
+}
+
+impl Sizes {
+    /// The sizes of these runs, whose books are alike. `views` networks run side by side.
+    pub fn new(configs: &[Config], space: &Space, ledger: &Ledger, views: usize) -> Result<Self> {
+        let config = &configs[0];
+        let n_step = configs.iter().map(|config| config.replay.n_step).max().unwrap_or(1);
+        let sizes = Self {
+            runs: configs.len(),
+            lanes: config.envs,
+            slots: ledger.slots(),
+            frame_bytes: space.frame_bytes(),
+            elements: space.frame_len(),
+            inner: space.frame.last().copied().unwrap_or(1),
+            stack: space.stack,
+            floats: space.element == Element::F32,
+            batch: config.learning.batch,
+            actions: space.actions,
+            outputs: space.actions * config.agent.groups(),
+            views,
+            prioritised: config.replay.priority.is_some(),
+            powers: n_step + 1,
+            changes: config.envs * 2 * (2 * space.stack + 3 * n_step + 4),
+        };
+        let setting = |name, must| Err(Error::Setting { name, must });
+        if sizes.actions > 32 {
+            return setting("env", "a game of at most 32 actions on a GPU");
+        }
+        if sizes.batch > 1024 {
+            return setting("learning.batch", "at most 1024 on a GPU");
+        }
+        if sizes.changes > 10_000 {
+            return setting("envs", "fewer on a GPU");
+        }
+        if sizes.places() > i32::MAX as usize {
+            return setting("replay.capacity", "below 2^31 on a GPU");
+        }
+        Ok(sizes)
+    }
+
+    /// For updates alone: a memory of nothing.
+    pub fn of_batch(actions: usize) -> Self {
+        Self {
+            runs: 1,
+            lanes: 1,
+            slots: 16,
+            frame_bytes: 1,
+            elements: 1,
+            inner: 1,
+            stack: 1,
+            floats: false,
+            batch: 1,
+            actions,
+            outputs: 2 * actions,
+            views: 3,
+            prioritised: true,
+            powers: 2,
+            changes: 16,
+        }
+    }
+
+    /// Slots of a run.
+    pub fn places(&self) -> usize {
+        self.lanes * self.slots
+    }
+
+    /// Numbers of an observation.
+    pub fn observation(&self) -> usize {
+        self.elements * self.stack
+    }
+
+    pub fn leaf_blocks(&self) -> usize {
+        self.places().div_ceil(16)
+    }
+
+    /// Where each level of the tree starts, and the end.
+    fn levels(&self) -> Vec<usize> {
+        let (mut starts, mut below) = (vec![0], self.leaf_blocks());
+        while starts.len() == 1 || below > 1 {
+            below = below.div_ceil(16);
+            starts.push(starts[starts.len() - 1] + below);
+        }
+        starts
+    }
+
+    /// Nodes of a tree.
+    pub fn nodes(&self) -> usize {
+        self.levels().last().copied().unwrap_or(0)
+    }
+
+    /// Words of a run in a pack, see `absorb`.
+    pub fn pack_words(&self) -> usize {
+        (6 * self.lanes + 1 + self.changes).next_multiple_of(4)
+    }
+
+    /// Bytes of a frame in a pack.
+    pub fn padded_frame(&self) -> usize {
+        self.frame_bytes.next_multiple_of(16)
+    }
+
+    /// Bytes of a pack.
+    pub fn pack_bytes(&self) -> usize {
+        self.runs * (4 * self.pack_words() + 2 * self.lanes * self.padded_frame())
+    }
+
+    /// The text of the kernels.
+    pub fn source(&self) -> String {
+        let mut levels = self.levels();
+        let nodes = levels.pop().unwrap_or(0);
+        let starts: Vec<_> = levels.iter().map(usize::to_string).collect();
+        let mut text = String::new();
+        for (name, size) in [
+            ("PLACES", self.places()),
+            ("SLOTS", self.slots),
+            ("LANES", self.lanes),
+            ("FRAME_BYTES", self.frame_bytes),
+            ("ELEMENTS", self.elements),
+            ("INNER", self.inner),
+            ("STACK", self.stack),
+            ("BATCH", self.batch),
+            ("ACTIONS", self.actions),
+            ("OUTPUTS", self.outputs),
+            ("LEVELS", levels.len()),
+            ("LEAF_BLOCKS", self.leaf_blocks()),
+            ("NODES", nodes),
+            ("PRIORITISED", usize::from(self.prioritised)),
+            ("VIEWS", self.views),
+            ("POWERS", self.powers),
+            ("DRAWS", DRAWS),
+            ("RING", RING),
+            ("CHANGES", self.changes),
+            ("PACK_WORDS", self.pack_words()),
+        ] {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "#define {name} {size}");
+        }
+        let element = if self.floats { "float" } else { "unsigned char" };
+        let _ = writeln!(text, "#define LEVEL_STARTS {{{}}}\n#define ELEMENT {element}", starts.join(", "));
+        text + &TEMPLATES.join("\n")
+    }
+}

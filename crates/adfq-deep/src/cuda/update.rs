@@ -1,0 +1,119 @@
+//! The ADFQ update of a batch on the device: what the fleet's kernel does with a transition, for any number of them.
+
+use super::raw::launch;
+use super::sizes::Sizes;
+use crate::Result;
+use adfq::batch::Batch;
+use adfq::update::{NoiseKind, RuleKind};
+use adfq_nn::cuda::{Buffer, Device, Scalar};
+
+/// How rules and kinds of noise are numbered in the kernels.
+pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
+    let rule = match rule {
+        RuleKind::Analytic => 0,
+        RuleKind::Exact => 1,
+        RuleKind::Grid => 2,
+    };
+    let noise = match noise {
+        NoiseKind::None => 0,
+        NoiseKind::Approximate => 1,
+        NoiseKind::Exact => 2,
+    };
+    (rule, noise)
+}
+
+/// Posterior means and variances of a batch, computed on the device in f64. An element that has no posterior is NaN. The
+/// discount and the noise's variance are columns of the batch; of the latter the first counts.
+///
+/// ```
+/// use adfq::batch::{Batch, Column};
+/// use adfq::update::{NoiseKind, RuleKind};
+/// use adfq_nn::cuda::Device;
+///
+/// let batch = Batch {
+///     actions: 2,
+///     mu_sa: &[0.0],
+///     var_sa: &[1.0],
+///     reward: &[0.5],
+///     discount: Column::All(0.99),
+///     var_w: Column::All(0.0),
+///     terminal: &[],
+///     terminal_var: 1e-3,
+///     mu_next: &[1.0, 2.0],
+///     var_next: &[1.0, 1.0],
+/// };
+/// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
+/// let (mean, var) = adfq_deep::cuda::update_batch(&device, &batch, RuleKind::Analytic, NoiseKind::None, 1e-10)?;
+/// assert!(mean[0] > 0.5 && var[0] < 1.0);
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
+pub fn update_batch(
+    device: &Device,
+    batch: &Batch<f64>,
+    rule: RuleKind,
+    noise: NoiseKind,
+    floor: f64,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (count, actions) = (batch.mu_sa.len(), batch.actions);
+    let table = count * actions;
+    for (what, needed, found) in [
+        ("var_sa", count, batch.var_sa.len()),
+        ("reward", count, batch.reward.len()),
+        ("mu_next", table, batch.mu_next.len()),
+        ("var_next", table, batch.var_next.len()),
+        ("terminal", count, if batch.terminal.is_empty() { count } else { batch.terminal.len() }),
+    ] {
+        if needed != found {
+            return Err(adfq_nn::Error::Length { what, needed, found }.into());
+        }
+    }
+    if count == 0 || !(1..=32).contains(&actions) {
+        return Err(adfq_nn::Error::Zero { what: "the batch, or its actions up to 32,".into() }.into());
+    }
+    let discounts = column(&batch.discount, count)?;
+    let var_w = column(&batch.var_w, count)?[0];
+    let terminal: Vec<u32> = match batch.terminal {
+        [] => vec![0; count],
+        terminal => terminal.iter().map(|&ended| ended.into()).collect(),
+    };
+    let module = device.compile(&Sizes::of_batch(actions).source())?;
+    let columns = [batch.mu_sa, batch.var_sa, batch.reward, &discounts];
+    let columns = columns.map(|column| Buffer::of(device, column));
+    let [mu_sa, var_sa, reward, discount] = columns;
+    let (mu_sa, var_sa, reward, discount) = (mu_sa?, var_sa?, reward?, discount?);
+    let terminal = Buffer::of(device, &terminal)?;
+    let (mu_next, var_next) = (Buffer::of(device, batch.mu_next)?, Buffer::of(device, batch.var_next)?);
+    let (mean, var) = (Buffer::<f64>::zeros(device, count)?, Buffer::<f64>::zeros(device, count)?);
+    let (rule, noise) = numbers(rule, noise);
+    let arguments = [
+        Scalar::Address(mu_sa.address()),
+        Scalar::Address(var_sa.address()),
+        Scalar::Address(reward.address()),
+        Scalar::Address(discount.address()),
+        Scalar::Address(terminal.address()),
+        Scalar::Address(mu_next.address()),
+        Scalar::Address(var_next.address()),
+        Scalar::Address(mean.address()),
+        Scalar::Address(var.address()),
+        Scalar::F64(var_w),
+        Scalar::F64(batch.terminal_var),
+        Scalar::F64(floor),
+        Scalar::I32(i32::try_from(count).map_err(|_| adfq_nn::Error::TooLarge)?),
+        Scalar::I32(actions as i32),
+        Scalar::I32(rule),
+        Scalar::I32(noise),
+    ];
+    launch(device, &module.kernel("update_batch")?, (count.div_ceil(4), 1), 128, &arguments)?;
+    Ok((mean.download()?, var.download()?))
+}
+
+/// A column written out.
+fn column(column: &adfq::batch::Column<f64>, count: usize) -> Result<Vec<f64>> {
+    match column {
+        adfq::batch::Column::All(value) => Ok(vec![*value; count]),
+        adfq::batch::Column::Each(values) if values.len() == count => Ok(values.to_vec()),
+        adfq::batch::Column::Each(values) => {
+            Err(adfq_nn::Error::Length { what: "column", needed: count, found: values.len() }.into())
+        }
+    }
+}

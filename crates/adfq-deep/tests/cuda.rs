@@ -1,0 +1,470 @@
+//! A fleet against the CPU's replay memory, updates and learner, and against itself: twice, and for runs together or apart.
+//!
+//! Where there is no GPU the tests say so and pass.
+
+use adfq::batch::{Batch, Column};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq::update::{NoiseKind, RuleKind, Update};
+use adfq_deep::config::{AgentKind, PolicyKind, Priority, TargetUpdate};
+use adfq_deep::cuda::{Drawn, Fleet, update_batch};
+use adfq_deep::learner::Learner;
+use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::{Config, Error};
+use adfq_env::{Element, Space};
+use adfq_nn::cuda::{Device, Precision, Which};
+use adfq_nn::{Layer, Padding};
+use rand::RngExt;
+
+fn device() -> Option<Device> {
+    Device::open(0).map_err(|error| println!("not tested: no GPU ({error})")).ok()
+}
+
+fn space(frame: &[usize], element: Element, stack: usize, actions: usize) -> Space {
+    Space { frame: frame.to_vec(), element, stack, actions }
+}
+
+const PIXELS: Element = Element::U8 { scale: 1.0 / 255.0 };
+
+fn config(agent: AgentKind, space: &Space, envs: usize, capacity: usize, priority: bool) -> Config {
+    let mut config = Config::for_env("cartpole").expect("a configuration");
+    (config.agent, config.policy, config.envs, config.steps) = (agent, PolicyKind::Epsilon, envs, 4_000);
+    (config.adfq.mean, config.adfq.sd, config.adfq.min_var) = (0.5, 2.0, 1e-4);
+    config.replay.capacity = capacity;
+    config.replay.priority = priority.then_some(Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-3 });
+    config.learning.batch = 32;
+    config.learning.huber = 1.0;
+    config.learning.target = TargetUpdate::Hard(100);
+    // Near zero Adam's step is the sign of the gradient, whatever its size: with a large ε a small error stays small.
+    config.learning.adam.epsilon = 1e-2;
+    let image = Layer::Conv { filters: 8, kernel: 3, stride: 2, padding: Padding::Same };
+    config.network.layers = match space.frame.len() {
+        3 => vec![image, Layer::Dense { units: 32 }],
+        _ => vec![Layer::Dense { units: 32 }, Layer::Dense { units: 24 }],
+    };
+    config
+}
+
+/// Environments that do as they please, and the memory that a trainer on the CPU would keep of them.
+struct World {
+    rng: ChaCha8Rng,
+    replay: Replay,
+    space: Space,
+}
+
+impl World {
+    fn new(config: &Config, space: &Space) -> Self {
+        let priority = config.replay.priority.as_ref();
+        let settings = ReplaySettings {
+            capacity: config.replay.capacity,
+            envs: config.envs,
+            n_step: config.replay.n_step,
+            discount: config.learning.discount,
+            priority: priority.map(|p| PrioritySettings { alpha: p.alpha, epsilon: p.epsilon }),
+        };
+        let replay = Replay::new(&settings, space).expect("a memory");
+        Self { rng: stream(config.seed, "world"), replay, space: space.clone() }
+    }
+
+    fn frame(&mut self) -> Vec<u8> {
+        match self.space.element {
+            Element::U8 { .. } => (0..self.space.frame_len()).map(|_| self.rng.random()).collect(),
+            Element::F32 => (0..self.space.frame_len())
+                .flat_map(|_| self.rng.random_range(-1.0_f32..1.0).to_ne_bytes())
+                .collect(),
+        }
+    }
+
+    /// A step in every environment of a run, here and there.
+    fn step(&mut self, fleet: &mut Fleet, run: usize, envs: usize) {
+        for lane in 0..envs {
+            let (frame, last) = (self.frame(), self.frame());
+            let how = self.rng.random_range(0..40);
+            if how == 0 {
+                self.replay.interrupt(lane, &frame).expect("a cut");
+                fleet.interrupt(run, lane, &frame).expect("a cut");
+                continue;
+            }
+            let (terminated, truncated) = (how == 1 || how == 2, how == 2 || how == 3);
+            let last = (terminated || truncated).then_some(&last[..]);
+            let action = self.rng.random_range(0..self.space.actions as u32);
+            let reward = self.rng.random_range(-2.0_f32..2.0);
+            self.replay.push(lane, &frame, action, reward, terminated, truncated, last).expect("a step");
+            fleet.push(run, lane, &frame, action, reward, terminated, truncated, last).expect("a step");
+        }
+    }
+}
+
+fn beta(config: &Config, step: u64) -> f32 {
+    let start = config.replay.priority.as_ref().map_or(1.0, |priority| priority.beta);
+    start + (1.0 - start) * ((step as f64 / config.steps as f64).min(1.0) as f32)
+}
+
+fn floats(bytes: &[u8], element: Element) -> Vec<f32> {
+    match element {
+        Element::U8 { scale } => bytes.iter().map(|&byte| f32::from(byte) * scale).collect(),
+        Element::F32 => {
+            bytes.as_chunks::<4>().0.iter().map(|&number| f32::from_ne_bytes(number)).collect()
+        }
+    }
+}
+
+fn ulps(a: f32, b: f32) -> u32 {
+    a.to_bits().abs_diff(b.to_bits())
+}
+
+/// Where in a run's memory an index of the CPU's lies.
+fn place(index: u64, lanes: usize, slots: usize) -> u32 {
+    let (lane, counter) = (index as usize % lanes, index as usize / lanes);
+    (lane * slots + counter % slots) as u32
+}
+
+fn same_batch(drawn: &Drawn, sample: &Sample, space: &Space, envs: usize, slots: usize) {
+    let places: Vec<_> = sample.index.iter().map(|&index| place(index, envs, slots)).collect();
+    assert_eq!(drawn.places, places, "places");
+    assert_eq!((&drawn.action, &drawn.terminal), (&sample.action, &sample.terminal), "actions");
+    assert_eq!((&drawn.reward, &drawn.discount), (&sample.reward, &sample.discount), "returns");
+    assert_eq!(floats(&drawn.obs, space.element), sample.obs(), "observations s");
+    assert_eq!(floats(&drawn.next, space.element), sample.next(), "observations s'");
+    let worst = drawn.weight.iter().zip(&sample.weight).map(|(&a, &b)| ulps(a, b)).max();
+    assert!(worst <= Some(1), "weights are {worst:?} units in the last place apart");
+}
+
+/// Draws, observations, returns and priorities, over many steps, in memories that are filled and written over.
+#[test]
+fn sampling_is_that_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let cases = [
+        ("atari", space(&[84, 84, 1], PIXELS, 4, 6), 1, 300, 1, true),
+        ("minatar", space(&[10, 10, 4], Element::U8 { scale: 1.0 }, 1, 6), 2, 1_000, 1, true),
+        ("vectors", space(&[4], Element::F32, 1, 2), 1, 5_000, 3, true),
+        ("odd", space(&[5, 3, 2], PIXELS, 3, 18), 3, 200, 4, true),
+        ("floats, stacked", space(&[3], Element::F32, 4, 3), 2, 90, 2, true),
+        ("uniform", space(&[10, 10, 4], Element::U8 { scale: 1.0 }, 2, 6), 2, 500, 2, false),
+    ];
+    for (name, space, envs, capacity, n_step, priority) in cases {
+        let configs: Vec<Config> = (0..2)
+            .map(|seed| {
+                let mut config = config(AgentKind::Adfq, &space, envs, capacity, priority);
+                (config.seed, config.replay.n_step) = (seed, n_step);
+                config
+            })
+            .collect();
+        let mut fleet = Fleet::new(&device, &space, &configs, Precision::Tf32).expect(name);
+        let mut worlds: Vec<World> = configs.iter().map(|config| World::new(config, &space)).collect();
+        let mut samplers: Vec<_> = configs.iter().map(|config| stream(config.seed, "replay")).collect();
+        let (mut sample, slots, mut apart) = (Sample::default(), capacity / envs, 0);
+        for step in 0..250 {
+            let pushes = if step == 0 { 40 } else { 3 };
+            for _ in 0..pushes {
+                worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, envs));
+                fleet.commit().expect(name);
+            }
+            fleet.learn().expect(name);
+            for (run, world) in worlds.iter_mut().enumerate() {
+                assert_eq!(fleet.len(run), world.replay.len(), "{name}");
+                let beta = beta(&configs[run], fleet.steps(run));
+                world.replay.sample(32, beta, &mut samplers[run], &mut sample).expect(name);
+                let drawn = fleet.drawn(run).expect(name);
+                same_batch(&drawn, &sample, &space, envs, slots);
+                assert_eq!(fleet.sampler(run), samplers[run], "{name}");
+                world.replay.update(&sample.index, &drawn.errors).expect(name);
+                if priority && step % 10 == 9 {
+                    let (leaves, largest) = fleet.priorities(run).expect(name);
+                    let expected = world.replay.priorities();
+                    assert_eq!(largest, world.replay.state().largest, "{name}");
+                    apart += leaves.iter().zip(&expected).filter(|(a, b)| a != b).count();
+                    assert!(leaves.iter().zip(&expected).all(|(&a, &b)| ulps(a, b) <= 1), "{name}");
+                }
+            }
+        }
+        fleet.learned().expect(name);
+        println!("{name}: {apart} priorities one unit in the last place apart");
+    }
+}
+
+/// Columns of a batch of random problems.
+struct Problems {
+    actions: usize,
+    mu_sa: Vec<f64>,
+    var_sa: Vec<f64>,
+    reward: Vec<f64>,
+    terminal: Vec<bool>,
+    mu_next: Vec<f64>,
+    var_next: Vec<f64>,
+}
+
+impl Problems {
+    /// `reach`: how many decades the numbers span.
+    fn new(actions: usize, count: usize, reach: f64) -> Self {
+        let mut rng = stream(actions as u64, "problems");
+        let mut size = |decades: f64| 10_f64.powf(rng.random_range(-decades..decades));
+        let vars = |size: &mut dyn FnMut(f64) -> f64, n: usize| (0..n).map(|_| size(reach)).collect();
+        let (var_sa, var_next) = (vars(&mut size, count), vars(&mut size, count * actions));
+        let scales: Vec<f64> = (0..count).map(|_| size(0.5 * reach)).collect();
+        let mut rng = stream(actions as u64, "means");
+        let mut means = |n: usize, each: usize| -> Vec<f64> {
+            (0..n * each).map(|i| scales[i / each] * rng.random_range(-3.0..3.0)).collect()
+        };
+        let (mu_sa, reward, mut mu_next) = (means(count, 1), means(count, 1), means(count, actions));
+        // Ties happen.
+        (0..count * actions).step_by(7).skip(1).for_each(|i| mu_next[i] = mu_next[i - 1]);
+        let terminal = (0..count).map(|i| i % 11 == 5).collect();
+        Self { actions, mu_sa, var_sa, reward, terminal, mu_next, var_next }
+    }
+
+    fn batch(&self, var_w: f64) -> Batch<'_, f64> {
+        Batch {
+            actions: self.actions,
+            mu_sa: &self.mu_sa,
+            var_sa: &self.var_sa,
+            reward: &self.reward,
+            discount: Column::All(0.97),
+            var_w: Column::All(var_w),
+            terminal: &self.terminal,
+            terminal_var: 1e-3,
+            mu_next: &self.mu_next,
+            var_next: &self.var_next,
+        }
+    }
+}
+
+#[test]
+fn targets_are_those_of_the_crate() {
+    let Some(device) = device() else { return };
+    let count = 2_000;
+    let mut failures = Vec::new();
+    for (rule, noise, var_w) in [
+        (RuleKind::Analytic, NoiseKind::None, 0.0),
+        (RuleKind::Analytic, NoiseKind::Approximate, 0.3),
+        (RuleKind::Analytic, NoiseKind::Exact, 0.3),
+        (RuleKind::Exact, NoiseKind::None, 0.0),
+        (RuleKind::Exact, NoiseKind::Exact, 0.3),
+        (RuleKind::Grid, NoiseKind::Exact, 0.3),
+    ] {
+        // Evenly spaced samples say nothing, and so need not agree, where variances differ by decades.
+        let reaches = if rule == RuleKind::Grid { [0.5, 0.5] } else { [1.0, 8.0] };
+        for (actions, reach) in [1, 2, 3, 6, 18, 32].into_iter().flat_map(|a| reaches.map(|r| (a, r))) {
+            let problems = Problems::new(actions, count, reach);
+            let batch = problems.batch(var_w);
+            let (mut mean, mut var) = (vec![0.0; count], vec![0.0; count]);
+            let update = Update::new(rule.into()).with_floor(1e-12).expect("a floor");
+            batch.update(&update, noise, &mut mean, &mut var).expect("updates");
+            let (found_mean, found_var) =
+                update_batch(&device, &batch, rule, noise, 1e-12).expect("updates on the device");
+            let (mut worst, mut at) = (0.0_f64, 0);
+            for i in 0..count {
+                let off = (found_mean[i] - mean[i]).abs() / (mean[i].abs() + var[i].sqrt());
+                let off = off.max((found_var[i] / var[i] - 1.0).abs());
+                if !(off <= worst) {
+                    (worst, at) = (off, i);
+                }
+            }
+            println!("{rule} {noise} |A| = {actions:2} reach {reach}: {worst:.1e}");
+            if !(worst <= 1e-6) {
+                let values = (found_mean[at], mean[at], found_var[at], var[at]);
+                failures.push(format!("{rule} {noise} {actions} {reach}: {worst:e} at {at}, {values:?}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+fn change(new: &[f32], old: &[f32]) -> Vec<f64> {
+    new.iter().zip(old).map(|(new, old)| f64::from(*new) - f64::from(*old)).collect()
+}
+
+/// ‖a - b‖ / ‖b‖.
+fn error(a: &[f64], b: &[f64]) -> f64 {
+    let square = |x: f64| x * x;
+    let distance: f64 = a.iter().zip(b).map(|(a, b)| square(a - b)).sum();
+    (distance / b.iter().map(|b| square(*b)).sum::<f64>()).sqrt()
+}
+
+/// The sample that a run drew, as the CPU's learner takes it.
+fn sample_of(drawn: &Drawn, space: &Space) -> Sample {
+    Sample {
+        both: [floats(&drawn.obs, space.element), floats(&drawn.next, space.element)].concat(),
+        action: drawn.action.clone(),
+        reward: drawn.reward.clone(),
+        discount: drawn.discount.clone(),
+        terminal: drawn.terminal.clone(),
+        index: vec![0; drawn.action.len()],
+        weight: drawn.weight.clone(),
+    }
+}
+
+/// Runs of a fleet, with memories that hold something and parameters of which none is at its prior.
+fn fleet(device: &Device, space: &Space, configs: &[Config], precision: Precision) -> (Fleet, Vec<World>) {
+    let mut fleet = Fleet::new(device, space, configs, precision).expect("a fleet");
+    let mut worlds: Vec<World> = configs.iter().map(|config| World::new(config, space)).collect();
+    for _ in 0..60 {
+        let envs = configs[0].envs;
+        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, envs));
+        fleet.commit().expect("a commit");
+    }
+    for (which, name) in [(Which::Online, "online"), (Which::Target, "target")] {
+        let mut params = fleet.engine().download(which).expect("parameters");
+        let each = params.len() / configs.len();
+        for (config, params) in configs.iter().zip(params.chunks_exact_mut(each)) {
+            let mut rng = stream(config.seed, name);
+            params.iter_mut().for_each(|p| *p += rng.random_range(-0.1..0.1));
+        }
+        fleet.engine_mut().upload(which, &params).expect("parameters");
+    }
+    (fleet, worlds)
+}
+
+#[test]
+fn a_step_is_that_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let spaces = [
+        ("image", space(&[12, 12, 1], PIXELS, 4, 6)),
+        ("vector", space(&[4], Element::F32, 1, 2)),
+    ];
+    let mut failures = Vec::new();
+    for (name, space) in &spaces {
+        for (precision, most) in [(Precision::Full, 1e-5), (Precision::Tf32, 1e-3)] {
+            for agents in [vec![AgentKind::Adfq], vec![AgentKind::Dqn, AgentKind::Ddqn]] {
+                let configs: Vec<Config> = (0..4)
+                    .map(|seed| {
+                        let mut config = config(agents[seed as usize % agents.len()], space, 2, 800, true);
+                        (config.seed, config.learning.bound_targets) = (seed, seed > 1);
+                        config.learning.final_rate = if *name == "image" { 1.0 } else { 0.1 };
+                        config.adfq.rule = if seed == 3 { RuleKind::Exact } else { RuleKind::Analytic };
+                        config
+                    })
+                    .collect();
+                let (mut fleet, _) = fleet(&device, space, &configs, precision);
+                let before = [Which::Online, Which::Target].map(|which| fleet.engine().download(which).expect("them"));
+                fleet.learn().expect("a step");
+                fleet.wait().expect("the end");
+                let after = fleet.engine().download(Which::Online).expect("parameters");
+                let learned = fleet.learned().expect("metrics");
+                for (run, config) in configs.iter().enumerate() {
+                    let drawn = fleet.drawn(run).expect("a batch");
+                    let mut learner = Learner::new(config, space).expect("a learner");
+                    let own = run * learner.online.len()..(run + 1) * learner.online.len();
+                    learner.online.copy_from_slice(&before[0][own.clone()]);
+                    learner.target.copy_from_slice(&before[1][own.clone()]);
+                    // All rewards of the script are between these.
+                    if config.learning.bound_targets {
+                        learner.rewards = rewards(&mut World::new(config, space), config);
+                    }
+                    let expected =
+                        learner.learn(&sample_of(&drawn, space), fleet.steps(run)).expect("a step");
+                    let off = error(
+                        &change(&after[own.clone()], &before[0][own.clone()]),
+                        &change(&learner.online, &before[0][own.clone()]),
+                    );
+                    let (which, found) = learned[run];
+                    assert_eq!(which, run);
+                    let near = |a: f32, b: f32| (a - b).abs() as f64 <= 2.0 * most * (1.0 + f64::from(b.abs()));
+                    let agent = config.agent;
+                    assert!(near(found.loss, expected.loss), "{agent:?} {found:?} {expected:?}");
+                    assert!(near(found.gradient_norm, expected.gradient_norm), "{agent:?} {found:?} {expected:?}");
+                    assert!(near(found.mean_q, expected.mean_q), "{agent:?} {found:?} {expected:?}");
+                    assert_eq!(found.mean_sigma.is_nan(), agent != AgentKind::Adfq);
+                    assert!(found.mean_sigma.is_nan() || near(found.mean_sigma, expected.mean_sigma));
+                    println!("{name} {precision:?} {agent:?} run {run}: {off:.1e}");
+                    if !(off <= most) {
+                        failures.push(format!("{name} {precision:?} {agent:?} run {run}: {off:e}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// The range of the rewards that `fleet` pushes.
+fn rewards(world: &mut World, config: &Config) -> adfq_deep::target::RewardRange {
+    let mut range = adfq_deep::target::RewardRange::default();
+    for _ in 0..60 * config.envs {
+        let _ = (world.frame(), world.frame());
+        if world.rng.random_range(0..40) != 0 {
+            let _ = world.rng.random_range(0..world.space.actions as u32);
+            range.see(world.rng.random_range(-2.0_f32..2.0));
+        }
+    }
+    range
+}
+
+/// Parameters, metrics and priorities of each run after some steps of learning.
+fn practise(device: &Device, space: &Space, configs: &[Config]) -> Vec<(Vec<u32>, Vec<[u32; 3]>, Vec<u32>)> {
+    let (mut fleet, mut worlds) = fleet(device, space, configs, Precision::Tf32);
+    let mut rows = vec![Vec::new(); configs.len()];
+    for step in 0..150 {
+        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, configs[run].envs));
+        fleet.learn().expect("a step");
+        if step % 40 == 39 {
+            fleet.copy_target().expect("a copy");
+        }
+    }
+    fleet.wait().expect("the end");
+    for (run, l) in fleet.learned().expect("metrics") {
+        rows[run].push([l.loss, l.gradient_norm, l.mean_q].map(f32::to_bits));
+    }
+    let params = fleet.engine().download(Which::Online).expect("parameters");
+    let each = params.len() / configs.len();
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    rows.into_iter()
+        .enumerate()
+        .map(|(run, rows)| {
+            assert_eq!(rows.len(), 150);
+            (bits(&params[run * each..][..each]), rows, bits(&fleet.priorities(run).expect("priorities").0))
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
+    let Some(device) = device() else { return };
+    let image = space(&[12, 12, 1], PIXELS, 4, 6);
+    for agents in [[AgentKind::Adfq; 3], [AgentKind::Dqn, AgentKind::Ddqn, AgentKind::Dqn]] {
+        let configs: Vec<Config> = (0..3)
+            .map(|seed| Config { seed: seed as u64, ..config(agents[seed], &image, 2, 300, true) })
+            .collect();
+        let together = practise(&device, &image, &configs);
+        assert!(together == practise(&device, &image, &configs), "twice");
+        for (run, config) in configs.iter().enumerate() {
+            let alone = practise(&device, &image, std::slice::from_ref(config));
+            assert!(alone[0] == together[run], "{:?} {run}", config.agent);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_reported_and_changes_nothing() {
+    let Some(device) = device() else { return };
+    let vector = space(&[4], Element::F32, 1, 2);
+    let configs: Vec<Config> =
+        (0..2).map(|seed| Config { seed, ..config(AgentKind::Adfq, &vector, 1, 300, true) }).collect();
+    let (mut fleet, _) = fleet(&device, &vector, &configs, Precision::Tf32);
+    let mut params = fleet.engine().download(Which::Target).expect("parameters");
+    let each = params.len() / 2;
+    params[each] = f32::NAN;
+    fleet.engine_mut().upload(Which::Target, &params).expect("parameters");
+    let before = fleet.engine().download(Which::Online).expect("parameters");
+    let priorities = fleet.priorities(1).expect("priorities");
+    fleet.learn().expect("a step");
+    fleet.wait().expect("the end");
+    let found = fleet.learned();
+    assert!(matches!(found, Err(Error::Diverged { quantity: "belief", .. })), "{found:?}");
+    let after = fleet.engine().download(Which::Online).expect("parameters");
+    assert!(after[each..] == before[each..] && after[..each] != before[..each]);
+    assert!(fleet.priorities(1).expect("priorities") == priorities);
+}
+
+#[test]
+fn runs_that_differ_too_much_are_refused() {
+    let Some(device) = device() else { return };
+    let vector = space(&[4], Element::F32, 1, 2);
+    let one = config(AgentKind::Adfq, &vector, 1, 300, true);
+    let mut other = one.clone();
+    other.learning.adam.rate *= 2.0;
+    let refused = Fleet::new(&device, &vector, &[one.clone(), other], Precision::Tf32).err();
+    assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
+    let mut fleet = Fleet::new(&device, &vector, &[one], Precision::Tf32).expect("a fleet");
+    assert!(matches!(fleet.learn(), Err(Error::Replay(_))));
+    assert!(fleet.push(1, 0, &[0; 16], 0, 0.0, false, false, None).is_err());
+}
