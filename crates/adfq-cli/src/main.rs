@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod compare;
+mod device;
 mod eval;
 mod host;
 mod learn;

@@ -39,6 +39,36 @@ struct Watch {
     run: Run,
     bar: ProgressBar,
     return_so_far: Option<f64>,
+    begun: (Instant, u64),
+}
+
+impl Watch {
+    fn new(run: Run, trainer: &Trainer, bars: &MultiProgress) -> Self {
+        let bar = bars.add(progress_bar(trainer.config(), trainer.step()));
+        Self { run, bar, return_so_far: None, begun: (Instant::now(), trainer.step()) }
+    }
+
+    /// Says what was reached, or how to go on.
+    fn finish(
+        self,
+        trainer: &Trainer,
+        bars: &MultiProgress,
+        outcome: adfq_deep::Result<bool>,
+    ) -> Result<Option<Summary>> {
+        self.bar.finish_and_clear();
+        let folder = self.run.folder().display();
+        if !outcome? {
+            let (step, steps) = (HumanCount(trainer.step()), HumanCount(trainer.config().steps));
+            say(bars, &format!("stopped at step {step} of {steps}; go on with: adfq train --resume {folder}"));
+            return Ok(None);
+        }
+        let summary = self.run.finish(trainer)?;
+        let (clock, first) = self.begun;
+        let seconds = clock.elapsed().as_secs_f64();
+        let speed = HumanCount(((trainer.step() - first) as f64 / seconds) as u64);
+        say(bars, &format!("{summary}\n  {seconds:.1} s, {speed} steps/s; in {folder}"));
+        Ok(Some(summary))
+    }
 }
 
 impl Observer for Watch {
@@ -75,29 +105,51 @@ pub fn train(
     bars: &MultiProgress,
     stop: &AtomicBool,
 ) -> Result<Option<Summary>> {
-    let (config, clock, first) = (trainer.config().clone(), Instant::now(), trainer.step());
-    let bar = bars.add(progress_bar(&config, first));
-    let mut watch = Watch { run, bar, return_so_far: None };
+    let mut watch = Watch::new(run, &trainer, bars);
     let outcome = trainer.run(&mut watch, stop).map_err(|error| name_checkpoint(error, &watch.run));
-    watch.bar.finish_and_clear();
-    let Watch { run, .. } = watch;
-    let folder = run.folder().display().to_string();
-    if !outcome? {
-        let (step, steps) = (HumanCount(trainer.step()), HumanCount(config.steps));
-        say(bars, &format!("stopped at step {step} of {steps}; go on with: adfq train --resume {folder}"));
-        return Ok(None);
+    watch.finish(&trainer, bars, outcome)
+}
+
+/// Trains several runs on one GPU; those whose networks have the same shape go step by step together.
+#[cfg(feature = "cuda")]
+pub fn train_on_gpu(
+    ordinal: usize,
+    runs: Vec<(PathBuf, Config)>,
+    bridge: &Bridge,
+    stop: &AtomicBool,
+) -> Result<()> {
+    use adfq_deep::cuda::Crew;
+    use adfq_nn::cuda::{Device, Precision};
+
+    let (count, bars) = (runs.len(), MultiProgress::new());
+    let mut groups: BTreeMap<usize, Vec<(PathBuf, Config)>> = BTreeMap::new();
+    for run in runs {
+        groups.entry(run.1.agent.groups()).or_default().push(run);
     }
-    let summary = run.finish(&trainer)?;
-    let speed = (trainer.step() - first) as f64 / clock.elapsed().as_secs_f64();
-    say(
-        bars,
-        &format!(
-            "{summary}\n  {:.1} s, {} steps/s; in {folder}",
-            clock.elapsed().as_secs_f64(),
-            HumanCount(speed as u64)
-        ),
-    );
-    Ok(Some(summary))
+    let train = |runs: Vec<(PathBuf, Config)>| -> Result<Vec<Summary>> {
+        let device = Device::open(ordinal)?;
+        let (mut watches, mut trainers) = (vec![], vec![]);
+        for (folder, config) in runs {
+            let host = Host { bridge: bridge.clone(), ..Host::here() };
+            let (run, trainer) = Run::create(&folder, &config, &host, clock())?;
+            watches.push(Watch::new(run, &trainer, &bars));
+            trainers.push(trainer);
+        }
+        let mut crew = Crew::new(&device, trainers, Precision::Tf32)?;
+        let outcome = crew.run(&mut watches, stop).map_err(|error| name_checkpoint(error, &watches[0].run))?;
+        let runs = watches.into_iter().zip(crew.trainers());
+        let summaries = runs.map(|(watch, trainer)| watch.finish(trainer, &bars, Ok(outcome)));
+        Ok(summaries.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    };
+    let summaries = std::thread::scope(|scope| {
+        let threads: Vec<_> = groups.into_values().map(|runs| scope.spawn(|| train(runs))).collect();
+        let done = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked")));
+        done.collect::<Result<Vec<_>>>()
+    })?
+    .concat();
+    eprintln!("{} of {count} runs finished", summaries.len());
+    eprint!("{}", by_agent(&summaries));
+    Ok(())
 }
 
 /// Bars that are not drawn swallow what is printed above them.

@@ -1,5 +1,6 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
+use crate::device::Choice;
 use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
 use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
@@ -84,6 +85,9 @@ pub struct Args {
     /// Processes over which a run's gym: environments are spread [default: 1]
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
+    /// Where networks learn: cpu, cuda or cuda:1, or auto for a GPU if there is one
+    #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
+    device: Choice,
     #[command(flatten)]
     host: crate::host::HostArgs,
 }
@@ -268,7 +272,11 @@ pub fn run(args: &Args) -> Result<()> {
         }
         train(run, trainer, &bars, &stop).map(drop)
     };
+    let gpu = args.device.gpu()?;
     if let Some(folder) = &args.resume {
+        if gpu.is_some() {
+            bail!("a run is resumed on the CPU, also one that began on a GPU: leave --device out");
+        }
         let (run, trainer, warnings) = Run::resume(folder, &host, clock())?;
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
         let config = trainer.config().clone();
@@ -284,6 +292,11 @@ pub fn run(args: &Args) -> Result<()> {
     let (config, evaluation) = args.config(env, &host)?;
     let runs = args.plan(&config);
     introduce(&runs, evaluation.space());
+    #[cfg(feature = "cuda")]
+    if let Some(ordinal) = gpu {
+        drop(evaluation);
+        return crate::progress::train_on_gpu(ordinal, runs, &host.bridge, &stop);
+    }
     if let [(folder, config)] = &runs[..] {
         let trainer = Trainer::with_envs(config, &host, host.envs(config)?, evaluation)?;
         return alone(Run::start(folder, &trainer, clock())?, trainer);

@@ -6,7 +6,7 @@ use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::stats::Episode;
 use adfq::policy::best;
-use adfq::random::stream;
+use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::Env;
 use adfq_nn::Workspace;
 use rand::Rng;
@@ -37,6 +37,9 @@ pub struct Evaluator {
     pass: Workspace,
     seed: u64,
     max_steps: u64,
+    /// The episode going on, and what draws its ties.
+    episode: Episode,
+    rng: ChaCha8Rng,
 }
 
 impl Evaluator {
@@ -51,6 +54,8 @@ impl Evaluator {
             pass: Workspace::new(learner.network(), 1, 1)?,
             seed: config.seed,
             max_steps: config.evaluation.max_steps,
+            episode: Episode::default(),
+            rng: stream(config.seed, "evaluation"),
             env,
         })
     }
@@ -76,23 +81,48 @@ impl Evaluator {
         number: usize,
         see: &mut impl FnMut(&Seen) -> Result<()>,
     ) -> Result<Episode> {
-        let mut rng = stream(self.seed, name);
-        self.env.reset(Some(rng.next_u64()), &mut self.frame)?;
-        self.observation.start(&self.frame);
-        let (actions, mut episode) = (self.env.space().actions, Episode::default());
+        self.begin(name)?;
+        let actions = self.env.space().actions;
         loop {
             self.observation.decode(&mut self.input);
             let row = learner.network().forward(&learner.online, &self.input, &mut self.pass)?;
-            let action = best(&row[..actions], &mut rng);
-            let (step, total) = (episode.length, episode.total);
+            let action = best(&row[..actions], &mut self.rng);
+            let Episode { length: step, total, .. } = self.episode;
             see(&Seen { episode: number, step, total, env: &*self.env, row, action })?;
-            let step = self.env.step(action, &mut self.frame)?;
-            self.observation.push(&self.frame);
-            episode.step(step.reward);
-            if step.ended() || episode.length >= self.max_steps {
+            if let Some(episode) = self.step(action)? {
                 return Ok(episode);
             }
         }
+    }
+
+    /// Starts an episode.
+    pub(crate) fn begin(&mut self, name: &str) -> Result<()> {
+        self.rng = stream(self.seed, name);
+        self.env.reset(Some(self.rng.next_u64()), &mut self.frame)?;
+        self.observation.start(&self.frame);
+        self.episode = Episode::default();
+        Ok(())
+    }
+
+    /// What the network is to see of the episode going on.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn observation(&self) -> &Observation {
+        &self.observation
+    }
+
+    /// Goes on with the episode by the action that a row of outputs calls for; it comes out when it is over.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn act(&mut self, row: &[f32]) -> Result<Option<Episode>> {
+        let action = best(&row[..self.env.space().actions], &mut self.rng);
+        self.step(action)
+    }
+
+    /// Takes an action; the episode comes out when it is over.
+    fn step(&mut self, action: usize) -> Result<Option<Episode>> {
+        let step = self.env.step(action, &mut self.frame)?;
+        self.observation.push(&self.frame);
+        self.episode.step(step.reward);
+        Ok((step.ended() || self.episode.length >= self.max_steps).then_some(self.episode))
     }
 }
 

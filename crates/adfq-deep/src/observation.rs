@@ -40,6 +40,12 @@ impl Observation {
         &self.frames[self.frames.len() - self.frame_bytes..]
     }
 
+    /// The same numbers as bytes, stacked in the same order and not scaled yet: what a GPU gets.
+    #[cfg(feature = "cuda")]
+    pub fn stacked(&self, out: &mut [u8]) {
+        self.decoder.stack_bytes(|k| &self.frames[k * self.frame_bytes..][..self.frame_bytes], out);
+    }
+
     /// The numbers that the network sees.
     pub fn decode(&self, out: &mut [f32]) {
         self.decoder.decode(|k| &self.frames[k * self.frame_bytes..][..self.frame_bytes], out);

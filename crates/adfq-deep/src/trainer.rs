@@ -39,11 +39,11 @@ pub struct Trainer {
     pub(crate) stats: Stats,
     /// The last evaluation of [`Trainer::run`].
     pub(crate) evaluated: Option<Evaluation>,
-    evaluator: Evaluator,
+    pub(crate) evaluator: Evaluator,
     sample: Sample,
     inputs: Vec<f32>,
     acting: Workspace,
-    actions: Vec<usize>,
+    pub(crate) actions: Vec<usize>,
 }
 
 impl Trainer {
@@ -188,22 +188,25 @@ impl Trainer {
 
     /// One step in every environment, and the gradient steps that are due.
     pub fn advance(&mut self) -> Result<()> {
-        let before = self.step;
         self.act()?;
-        self.step += self.config.envs as u64;
-        let learning = &self.config.learning;
-        let (every, target) = (learning.every, learning.target);
-        // The ratio of gradient steps to environment steps is the same however many environments there are.
-        let first = before.max(learning.warmup) / every;
-        for _ in first..self.step / every {
-            self.learn()?;
-        }
-        if let TargetUpdate::Hard(copy) = target
-            && before / copy != self.step / copy
-        {
+        let Due { gradient_steps, copy } = self.moved();
+        (0..gradient_steps).try_for_each(|_| self.learn())?;
+        if copy {
             self.learner.copy_target();
         }
         Ok(())
+    }
+
+    /// Counts a step in every environment, and says what is due by it.
+    pub(crate) fn moved(&mut self) -> Due {
+        let before = self.step;
+        self.step += self.config.envs as u64;
+        let learning = &self.config.learning;
+        // The ratio of gradient steps to environment steps is the same however many environments there are.
+        let first = before.max(learning.warmup) / learning.every;
+        let gradient_steps = (self.step / learning.every).saturating_sub(first);
+        let copies = |every| before / every != self.step / every;
+        Due { gradient_steps, copy: matches!(learning.target, TargetUpdate::Hard(every) if copies(every)) }
     }
 
     /// Plays greedy episodes with the present parameters. Training does not notice.
@@ -213,7 +216,7 @@ impl Trainer {
         Ok(Evaluation { step: self.step, episodes })
     }
 
-    fn row(&mut self) -> Metrics {
+    pub(crate) fn row(&mut self) -> Metrics {
         self.stats.row(self.step, self.explorer.epsilon(self.step))
     }
 
@@ -222,36 +225,31 @@ impl Trainer {
         for (observation, input) in self.observations.iter().zip(self.inputs.chunks_exact_mut(width)) {
             observation.decode(input);
         }
-        let network = self.learner.network();
-        let rows = network.forward(&self.learner.online, &self.inputs, &mut self.acting)?;
-        for (action, row) in self.actions.iter_mut().zip(rows.chunks_exact(network.outputs())) {
-            if !row.iter().all(|output| output.is_finite()) {
-                return Err(Error::Diverged { quantity: "belief", step: self.step, good: None });
-            }
-            *action = self.explorer.act(row, self.space.actions, self.step);
-        }
+        let rows = self.learner.network().forward(&self.learner.online, &self.inputs, &mut self.acting)?;
+        choose(&mut self.explorer, rows, self.space.actions, self.step, &mut self.actions)?;
         self.envs.step(&self.actions)?;
-        (0..self.config.envs).try_for_each(|env| self.remember(env))
+        (0..self.config.envs).try_for_each(|env| self.remember(env, |_| Ok(())))
     }
 
-    /// Stores what happened in one environment and turns to its next observation.
-    fn remember(&mut self, env: usize) -> Result<()> {
+    /// Stores what happened in one environment and turns to its next observation. `also` is shown it first.
+    pub(crate) fn remember(&mut self, env: usize, also: impl FnOnce(&Lived) -> Result<()>) -> Result<()> {
         let (happened, bytes) = (self.envs.steps()[env], self.space.frame_bytes());
-        let frame = &self.envs.frames()[env * bytes..][..bytes];
         let over = happened.ended();
         let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
-        self.learner.rewards.see(reward as f32);
-        let last = over.then(|| &self.envs.successors()[env * bytes..][..bytes]);
-        self.replay.push(
-            env,
-            self.observations[env].latest(),
-            self.actions[env] as u32,
-            reward as f32,
-            happened.terminated,
-            happened.truncated,
-            last,
-        )?;
+        let lived = Lived {
+            frame: self.observations[env].latest(),
+            action: self.actions[env] as u32,
+            reward: reward as f32,
+            terminated: happened.terminated,
+            truncated: happened.truncated,
+            last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
+        };
+        also(&lived)?;
+        let Lived { frame, action, reward, terminated, truncated, last } = lived;
+        self.learner.rewards.see(reward);
+        self.replay.push(env, frame, action, reward, terminated, truncated, last)?;
         self.stats.step(env, &happened);
+        let frame = &self.envs.frames()[env * bytes..][..bytes];
         match over {
             true => self.observations[env].start(frame),
             false => self.observations[env].push(frame),
@@ -269,6 +267,41 @@ impl Trainer {
         self.stats.learned(&learned);
         Ok(())
     }
+}
+
+/// A step of an environment as the replay memory takes it.
+pub(crate) struct Lived<'a> {
+    pub frame: &'a [u8],
+    pub action: u32,
+    pub reward: f32,
+    pub terminated: bool,
+    pub truncated: bool,
+    pub last: Option<&'a [u8]>,
+}
+
+/// What a step in every environment makes due.
+pub(crate) struct Due {
+    pub gradient_steps: u64,
+    /// Whether the target network becomes a copy of the online one.
+    pub copy: bool,
+}
+
+/// An action for each row of a network's outputs.
+pub(crate) fn choose(
+    explorer: &mut Explorer,
+    rows: &[f32],
+    count: usize,
+    step: u64,
+    actions: &mut [usize],
+) -> Result<()> {
+    let width = rows.len() / actions.len();
+    for (action, row) in actions.iter_mut().zip(rows.chunks_exact(width)) {
+        if !row.iter().all(|output| output.is_finite()) {
+            return Err(Error::Diverged { quantity: "belief", step, good: None });
+        }
+        *action = explorer.act(row, count, step);
+    }
+    Ok(())
 }
 
 pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {

@@ -9,6 +9,7 @@
 //! random numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
 //! whoever shares its launches. Networks and acting are [`adfq_nn::cuda`]'s.
 
+mod crew;
 mod fleet;
 mod host;
 mod memory;
@@ -16,6 +17,7 @@ mod raw;
 mod sizes;
 mod update;
 
+pub use crew::Crew;
 pub use fleet::Fleet;
 pub use memory::Drawn;
 pub use update::update_batch;

@@ -31,6 +31,18 @@ impl Decoder {
         }
     }
 
+    /// Writes the bytes of that observation as they are.
+    #[cfg(feature = "cuda")]
+    pub fn stack_bytes<'a>(&self, frame: impl Fn(usize) -> &'a [u8], out: &mut [u8]) {
+        let inner = self.inner * self.element.bytes();
+        for k in 0..self.stack {
+            let places = out.chunks_exact_mut(inner * self.stack);
+            for (row, place) in frame(k).chunks_exact(inner).zip(places) {
+                place[k * inner..][..inner].copy_from_slice(row);
+            }
+        }
+    }
+
     /// Each row of the innermost axis by itself.
     fn stacked<'a>(
         &self,

@@ -139,7 +139,8 @@ impl Replay {
         Ok(())
     }
 
-    fn take_priorities(&mut self, largest: f64, saved: &[f32]) -> Result<()> {
+    /// Sets the priorities to the power of α, by place, and the largest priority so far.
+    pub(crate) fn take_priorities(&mut self, largest: f64, saved: &[f32]) -> Result<()> {
         let expected = if self.priorities.is_some() { self.places() } else { 0 };
         if saved.len() != expected {
             return Err(misfit(format!("{} priorities, where there must be {expected}", saved.len())));

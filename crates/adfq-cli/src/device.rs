@@ -1,0 +1,61 @@
+//! Where networks learn: on the CPU or on a GPU.
+
+use anyhow::Result;
+
+/// What `--device` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Cpu,
+    /// A GPU if there is one.
+    Auto,
+    Gpu(usize),
+}
+
+/// `cpu`, `auto`, `cuda`, which is `cuda:0`, or another number.
+pub fn parse(text: &str) -> Result<Choice, String> {
+    match text {
+        "cpu" => Ok(Choice::Cpu),
+        "auto" => Ok(Choice::Auto),
+        "cuda" => Ok(Choice::Gpu(0)),
+        _ => {
+            let number = text.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+            number.map(Choice::Gpu).ok_or_else(|| "it is cpu, auto, cuda or cuda:1, cuda:2, ...".to_owned())
+        }
+    }
+}
+
+impl Choice {
+    /// The GPU to use, if one is to be used. The error says in one line what is missing.
+    pub fn gpu(self) -> Result<Option<usize>> {
+        match self {
+            Self::Cpu => Ok(None),
+            Self::Auto => Ok(open(0).is_ok().then_some(0)),
+            Self::Gpu(ordinal) => open(ordinal).map(|()| Some(ordinal)),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn open(ordinal: usize) -> Result<()> {
+    adfq_nn::cuda::Device::open(ordinal)?;
+    Ok(())
+}
+
+#[cfg(not(feature = "cuda"))]
+fn open(ordinal: usize) -> Result<()> {
+    anyhow::bail!("cuda:{ordinal} cannot be used: this program was built without it; build it with --features cuda")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices() {
+        assert_eq!(parse("cpu"), Ok(Choice::Cpu));
+        assert_eq!(parse("cuda"), Ok(Choice::Gpu(0)));
+        assert_eq!(parse("cuda:3"), Ok(Choice::Gpu(3)));
+        assert!(parse("cuda:x").unwrap_err().contains("cuda:1"));
+        assert_eq!(Choice::Cpu.gpu().unwrap(), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! Trainers that share a GPU: each has its environments, its policy and its statistics, and a [`Fleet`] learns for all.
+//!
+//! A step of all: one launch gives the outputs for every environment of every run; the gradient steps that are due are put
+//! on the stream; and while the device works on them, the environments step on the CPU. So learning lags one step behind
+//! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along.
+
+use super::Fleet;
+use crate::evaluate::Evaluation;
+use crate::observation::Observation;
+use crate::trainer::{Observer, Trainer, choose};
+use crate::{Config, Error, Result};
+use adfq_env::{Element, Space};
+use adfq_nn::cuda::{Buffer, Device, Engine, Input, Pass, Precision, View, Which};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Trainers whose learning happens on one GPU, step by step together.
+pub struct Crew {
+    trainers: Vec<Trainer>,
+    fleet: Fleet,
+    acting: Acting,
+    watching: Acting,
+    /// Gradient steps that the last step made due, and whether the target networks are to be copied after them.
+    due: (u64, bool),
+}
+
+impl Crew {
+    /// Takes trainers before their first step on board. They have to agree in network, batch, schedule and numbers of
+    /// environments; the error names the setting in which they do not.
+    pub fn new(device: &Device, trainers: Vec<Trainer>, precision: Precision) -> Result<Self> {
+        let configs: Vec<Config> = trainers.iter().map(|trainer| trainer.config().clone()).collect();
+        check(&configs)?;
+        if trainers.iter().any(|trainer| trainer.step() > 0) {
+            return Err(Error::Setting { name: "device", must: "cpu to resume a run" });
+        }
+        let space = trainers[0].space.clone();
+        let fleet = Fleet::new(device, &space, &configs, precision)?;
+        let acting = Acting::new(fleet.engine(), &space, configs.len(), configs[0].envs)?;
+        let watching = Acting::new(fleet.engine(), &space, configs.len(), 1)?;
+        Ok(Self { trainers, fleet, acting, watching, due: (0, false) })
+    }
+
+    /// The trainers; their learners and memories are those of the last [`Crew::settle`].
+    pub fn trainers(&self) -> &[Trainer] {
+        &self.trainers
+    }
+
+    /// Environment steps so far, of each.
+    pub fn step(&self) -> u64 {
+        self.trainers[0].step()
+    }
+
+    /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false. There is
+    /// an observer for each trainer.
+    pub fn run<O: Observer>(&mut self, observers: &mut [O], stop: &AtomicBool) -> Result<bool> {
+        let Config { steps, logging, evaluation, .. } = self.trainers[0].config().clone();
+        while self.step() < steps {
+            if stop.load(Ordering::Relaxed) {
+                self.settle()?;
+                self.each(observers, |trainer, observer| observer.checkpoint(trainer))?;
+                return Ok(false);
+            }
+            let before = self.step();
+            self.advance()?;
+            let now = self.step();
+            let last = now >= steps;
+            let due = |every: u64| last || before / every != now / every;
+            if due(logging.metrics) {
+                self.collect(true)?;
+                self.each(observers, |trainer, observer| {
+                    let row = trainer.row();
+                    observer.metrics(&row)
+                })?;
+            }
+            if due(evaluation.every) {
+                let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
+                self.evaluate(episodes)?;
+                self.each(observers, |trainer, observer| match &trainer.evaluated {
+                    Some(evaluation) => observer.evaluated(evaluation),
+                    None => Ok(()),
+                })?;
+            }
+            if due(logging.checkpoint) {
+                self.settle()?;
+                self.each(observers, |trainer, observer| observer.checkpoint(trainer))?;
+            }
+        }
+        self.settle()?;
+        Ok(true)
+    }
+
+    fn each<O>(
+        &mut self,
+        observers: &mut [O],
+        mut tell: impl FnMut(&mut Trainer, &mut O) -> Result<()>,
+    ) -> Result<()> {
+        self.trainers.iter_mut().zip(observers).try_for_each(|(trainer, observer)| tell(trainer, observer))
+    }
+
+    /// One step in every environment of every run, and the gradient steps that the step before made due.
+    pub fn advance(&mut self) -> Result<()> {
+        let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
+        let rows = self.acting.forward(self.fleet.engine(), observations)?;
+        let width = rows.len() / self.trainers.len();
+        for (trainer, rows) in self.trainers.iter_mut().zip(rows.chunks_exact(width)) {
+            let (actions, step) = (trainer.space.actions, trainer.step);
+            choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)?;
+        }
+        self.learn()?;
+        // The device learns meanwhile.
+        let step = |trainer: &mut Trainer| trainer.envs.step(&trainer.actions).map(drop);
+        self.trainers.par_iter_mut().try_for_each(step)?;
+        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+            for env in 0..trainer.config.envs {
+                trainer.remember(env, |lived| {
+                    let (terminated, truncated) = (lived.terminated, lived.truncated);
+                    let (frame, action, reward) = (lived.frame, lived.action, lived.reward);
+                    self.fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
+                })?;
+            }
+            let due = trainer.moved();
+            self.due = (due.gradient_steps, due.copy);
+        }
+        self.fleet.commit()?;
+        self.collect(false)
+    }
+
+    /// Puts the gradient steps that are due on the stream.
+    fn learn(&mut self) -> Result<()> {
+        let (gradient_steps, copy) = std::mem::take(&mut self.due);
+        (0..gradient_steps).try_for_each(|_| self.fleet.learn())?;
+        if copy { self.fleet.copy_target() } else { Ok(()) }
+    }
+
+    /// Counts in what gradient steps were like, as far as the device has told, or all of them.
+    fn collect(&mut self, all: bool) -> Result<()> {
+        if all {
+            self.fleet.wait()?;
+        }
+        for (run, learned) in self.fleet.learned()? {
+            self.trainers[run].stats.learned(&learned);
+        }
+        Ok(())
+    }
+
+    /// Finishes what is due and brings everything that was learned back to the trainers, where it is as if learned there.
+    pub fn settle(&mut self) -> Result<()> {
+        self.learn()?;
+        self.collect(true)?;
+        let engine = self.fleet.engine();
+        let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
+        let adam = engine.download_adam(self.trainers[0].learner.adam.settings)?;
+        let size = online.len() / self.trainers.len();
+        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+            let part = run * size..(run + 1) * size;
+            let learner = &mut trainer.learner;
+            learner.online.copy_from_slice(&online[part.clone()]);
+            learner.target.copy_from_slice(&target[part.clone()]);
+            learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
+            learner.adam.v.copy_from_slice(&adam.v[part]);
+            learner.adam.t = adam.t;
+            if trainer.config.replay.priority.is_some() {
+                let (priorities, largest) = self.fleet.priorities(run)?;
+                trainer.replay.take_priorities(largest, &priorities)?;
+            }
+            trainer.sampler = self.fleet.sampler(run);
+        }
+        Ok(())
+    }
+
+    /// Plays greedy episodes with the present parameters, those of all runs side by side. Training does not notice.
+    pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
+        self.learn()?;
+        let step = self.step();
+        let mut played = vec![vec![]; self.trainers.len()];
+        for episode in 0..episodes {
+            let name = format!("evaluation/{step}/{episode}");
+            self.trainers.par_iter_mut().try_for_each(|trainer| trainer.evaluator.begin(&name))?;
+            let mut running = vec![true; self.trainers.len()];
+            while running.iter().any(|&running| running) {
+                let observations = self.trainers.iter().map(|trainer| trainer.evaluator.observation());
+                let rows = self.watching.forward(self.fleet.engine(), observations)?;
+                let rows = rows.par_chunks_exact(rows.len() / self.trainers.len());
+                let runs = self.trainers.par_iter_mut().zip(&mut running).zip(&mut played).zip(rows);
+                runs.filter(|(((_, running), _), _)| **running).try_for_each(
+                    |(((trainer, running), played), row)| {
+                        if let Some(episode) = trainer.evaluator.act(row)? {
+                            played.push(episode);
+                            *running = false;
+                        }
+                        Result::Ok(())
+                    },
+                )?;
+            }
+        }
+        for (trainer, episodes) in self.trainers.iter_mut().zip(played) {
+            trainer.evaluated = Some(Evaluation { step, episodes });
+        }
+        Ok(())
+    }
+}
+
+/// Forward passes of what the host sees, some rows for each run.
+struct Acting {
+    pass: Pass,
+    input: Staged,
+    bytes: Vec<u8>,
+    /// Bytes of one observation.
+    row: usize,
+}
+
+enum Staged {
+    Bytes(Buffer<u8>),
+    Floats(Buffer<f32>),
+}
+
+impl Acting {
+    fn new(engine: &Engine, space: &Space, runs: usize, rows: usize) -> Result<Self> {
+        let (device, numbers) = (engine.device(), runs * rows * space.observation_len());
+        let input = match space.element {
+            Element::U8 { .. } => Staged::Bytes(Buffer::zeros(device, numbers)?),
+            Element::F32 => Staged::Floats(Buffer::zeros(device, numbers)?),
+        };
+        let row = space.observation_len() * space.element.bytes();
+        Ok(Self { pass: engine.pass(1, rows)?, input, bytes: vec![0; runs * rows * row], row })
+    }
+
+    /// The outputs for these observations. Waits for them.
+    fn forward<'a>(
+        &mut self,
+        engine: &Engine,
+        observations: impl Iterator<Item = &'a Observation>,
+    ) -> Result<Vec<f32>> {
+        for (observation, out) in observations.zip(self.bytes.chunks_exact_mut(self.row)) {
+            observation.stacked(out);
+        }
+        let input = match &mut self.input {
+            Staged::Bytes(buffer) => {
+                buffer.upload(&self.bytes)?;
+                Input::Bytes(buffer)
+            }
+            Staged::Floats(buffer) => {
+                let numbers = self.bytes.as_chunks().0.iter().map(|&bytes| f32::from_ne_bytes(bytes));
+                buffer.upload(&numbers.collect::<Vec<_>>())?;
+                Input::Floats(buffer)
+            }
+        };
+        engine.forward(&mut self.pass, &[View { which: Which::Online, input }])?;
+        Ok(self.pass.outputs().download()?)
+    }
+}
+
+/// Whether these runs can go step by step together; what a fleet needs to be the same it says itself.
+fn check(configs: &[Config]) -> Result<()> {
+    let Some(first) = configs.first() else {
+        return Err(Error::Setting { name: "seeds", must: "at least 1" });
+    };
+    for (name, same) in [
+        ("env", configs.iter().all(|config| config.env == first.env)),
+        ("steps", configs.iter().all(|config| config.steps == first.steps)),
+        ("learning.every", configs.iter().all(|config| config.learning.every == first.learning.every)),
+        ("learning.warmup", configs.iter().all(|config| config.learning.warmup == first.learning.warmup)),
+        ("evaluation", configs.iter().all(|config| config.evaluation == first.evaluation)),
+        ("logging", configs.iter().all(|config| config.logging == first.logging)),
+    ] {
+        if !same {
+            return Err(Error::Setting { name, must: "the same in all runs that share a GPU" });
+        }
+    }
+    Ok(())
+}
