@@ -13,6 +13,7 @@ mod fleet;
 mod host;
 mod memory;
 mod raw;
+mod saved;
 mod sizes;
 mod update;
 
