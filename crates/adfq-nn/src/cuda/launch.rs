@@ -4,8 +4,8 @@
 use super::device::Device;
 use crate::{Error, Result};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DevicePtr, DriverError, LaunchConfig,
-    PushKernelArg, ValidAsZeroBits, result, sys,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
+    LaunchConfig, PushKernelArg, ValidAsZeroBits, result, sys,
 };
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::sync::Arc;
@@ -76,7 +76,8 @@ pub(super) fn compile(context: &Arc<CudaContext>, source: &str, precise: bool) -
         CompileError::CompileError { log, .. } => Error::Cuda { what: log.to_string_lossy().into_owned() },
         other => Error::Cuda { what: other.to_string() },
     };
-    let ptx: Ptx = compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
+    let ptx: Ptx =
+        compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
     Ok(Module(context.load_module(ptx)?))
 }
 
@@ -141,7 +142,10 @@ impl Kernel {
 }
 
 /// Zeros on the device.
-pub(super) fn zeros<T: DeviceRepr + ValidAsZeroBits>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>> {
+pub(super) fn zeros<T: DeviceRepr + ValidAsZeroBits>(
+    stream: &Arc<CudaStream>,
+    len: usize,
+) -> Result<CudaSlice<T>> {
     Ok(stream.alloc_zeros(len.max(1))?)
 }
 
@@ -166,7 +170,7 @@ pub(super) fn download<T: DeviceRepr>(stream: &CudaStream, from: u64, to: &mut [
 }
 
 mod parameters {
-    use super::{Parameter, super::params};
+    use super::{super::params, Parameter};
     // SAFETY: all are `repr(C)` and mirror the structs of the kernels' sources, field by field.
     unsafe impl Parameter for params::Forward {}
     // SAFETY: as above.

@@ -3,7 +3,8 @@
 use super::buffer::Buffer;
 use super::engine::{Engine, Observations, OpKernels, Which};
 use super::params::{
-    self, Delta, Dueling, Elements, FUSED_VALUES, Forward, ForwardView, FusedForward, PartSums, Thin, VIEWS, Weights,
+    self, Delta, Dueling, Elements, FUSED_VALUES, Forward, ForwardView, FusedForward, PartSums, Thin, VIEWS,
+    Weights,
 };
 use super::plan::{CHUNK, OpPlan, PART, Tile};
 use crate::{Error, Result};
@@ -180,7 +181,8 @@ impl Slots {
                 let mut add = |from: usize, to: usize, length: usize, first_slot: usize, scale: f32| {
                     for (i, start) in (0..length).step_by(PART).enumerate() {
                         let length = PART.min(length - start);
-                        let numbers = [partial + from + start, size, splits, to + start, length, first_slot + i];
+                        let numbers =
+                            [partial + from + start, size, splits, to + start, length, first_slot + i];
                         parts.extend(numbers.map(|n| n as i32));
                         parts.push(scale.to_bits() as i32);
                     }
