@@ -21,15 +21,20 @@ pub struct Kernel(CudaFunction);
 /// An argument of a kernel of the caller's.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-#[allow(missing_docs)]
 pub enum Scalar {
     /// A pointer, from [`Buffer::address`](super::Buffer::address).
     Address(u64),
+    /// `int`
     I32(i32),
+    /// `unsigned int`
     U32(u32),
+    /// `long long`
     I64(i64),
+    /// `unsigned long long`
     U64(u64),
+    /// `float`
     F32(f32),
+    /// `double`
     F64(f64),
 }
 
@@ -82,7 +87,7 @@ pub(super) fn compile(context: &Arc<CudaContext>, source: &str, precise: bool) -
 }
 
 impl Module {
-    /// The kernel of this name, which may use as much shared memory as a block of the device can have.
+    /// The kernel of this name.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         Ok(Kernel(self.0.load_function(name)?))
     }
@@ -95,11 +100,20 @@ impl Kernel {
         Ok(self.0.set_attribute(attribute, bytes as i32)?)
     }
 
-    /// Launches a kernel of the caller's on the device's stream.
+    /// Launches a kernel of the caller's on the device's stream: blocks along three axes, threads of each, and bytes of
+    /// shared memory of each.
     ///
     /// # Safety
     /// The arguments are those of the kernel, in number, order and type, and it keeps within its buffers.
-    pub unsafe fn launch(&self, device: &Device, shape: LaunchConfig, arguments: &[Scalar]) -> Result<()> {
+    pub unsafe fn launch(
+        &self,
+        device: &Device,
+        grid: (u32, u32, u32),
+        threads: u32,
+        shared: u32,
+        arguments: &[Scalar],
+    ) -> Result<()> {
+        let shape = LaunchConfig { grid_dim: grid, block_dim: (threads, 1, 1), shared_mem_bytes: shared };
         let mut builder = device.stream().launch_builder(&self.0);
         for argument in arguments {
             match argument {

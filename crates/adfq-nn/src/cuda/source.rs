@@ -140,7 +140,7 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
 
 /// How a layer reads its input.
 fn kind(op: &OpPlan, bytes: bool) -> &'static str {
-    match (bytes, op.geometry.channels % 4 == 0) {
+    match (bytes, op.geometry.channels.is_multiple_of(4)) {
         (true, true) => "BYTES4",
         (true, false) => "BYTES",
         (false, true) if op.input > 0 => "VALUES4",
