@@ -48,6 +48,12 @@ impl RewardRange {
         self.greatest = self.greatest.max(reward);
     }
 
+    /// The least and the greatest, 0 among them.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn ends(&self) -> (f32, f32) {
+        (self.least, self.greatest)
+    }
+
     /// No Q is smaller or greater than these. Without a discount there is no limit.
     pub fn values(&self, discount: f32) -> (f32, f32) {
         let horizon = 1.0 / (1.0 - discount);

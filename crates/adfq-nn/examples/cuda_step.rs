@@ -28,7 +28,12 @@ fn specs() -> [(&'static str, Spec); 3] {
             "atari",
             Spec {
                 input: vec![84, 84, 4],
-                layers: vec![conv(32, 8, 4, same), conv(64, 4, 2, same), conv(64, 3, 1, same), Layer::Dense { units: 256 }],
+                layers: vec![
+                    conv(32, 8, 4, same),
+                    conv(64, 4, 2, same),
+                    conv(64, 3, 1, same),
+                    Layer::Dense { units: 256 },
+                ],
                 head: head(6),
             },
         ),
@@ -73,7 +78,11 @@ fn work(spec: &Spec) -> (f64, f64) {
         let mut positions = 1;
         if let (4, Some(Layer::Conv { kernel, stride, padding, .. })) = (
             tensor.shape.len(),
-            tensor.name.strip_prefix("layer").and_then(|n| n.split('.').next()?.parse::<usize>().ok()).map(|i| spec.layers[i]),
+            tensor
+                .name
+                .strip_prefix("layer")
+                .and_then(|n| n.split('.').next()?.parse::<usize>().ok())
+                .map(|i| spec.layers[i]),
         ) {
             let along = |n: usize| match padding {
                 Padding::Same => n.div_ceil(stride),

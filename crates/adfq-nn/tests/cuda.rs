@@ -62,7 +62,13 @@ fn networks() -> Vec<(&'static str, Network, usize)> {
             dueling(5, 33),
             7,
         ),
-        ("strided", vec![23, 17, 4], vec![conv(12, 3, 2, Same), conv(9, 2, 3, Valid), conv(36, 3, 2, Valid)], linear(3), 5),
+        (
+            "strided",
+            vec![23, 17, 4],
+            vec![conv(12, 3, 2, Same), conv(9, 2, 3, Valid), conv(36, 3, 2, Valid)],
+            linear(3),
+            5,
+        ),
         ("wide", vec![300], vec![dense(520)], linear(40), 70),
         ("dueling", vec![12, 12, 8], vec![conv(40, 5, 3, Same)], dueling(18, 96), 33),
         ("bare", vec![9], vec![], linear(3), 1),
@@ -331,7 +337,10 @@ fn learning_in_one_call() {
             for copy in 0..3 {
                 let alone = bits(&learn(&problem.copy(copy)));
                 for ((what, together), alone) in PARTS.iter().zip(bits(&gpu)).zip(&alone) {
-                    assert!(together.chunks_exact(alone.len()).nth(copy) == Some(alone), "{name} {copy} {what}");
+                    assert!(
+                        together.chunks_exact(alone.len()).nth(copy) == Some(alone),
+                        "{name} {copy} {what}"
+                    );
                 }
             }
         }
@@ -430,7 +439,8 @@ fn what_does_not_fit_is_an_error() {
     assert!(engine.upload(Which::Online, &[1.0]).is_err());
     assert!(engine.pass(0, 1).is_err() && engine.pass(5, 1).is_err() && engine.pass(1, 0).is_err());
     let mut pass = engine.pass(1, 2).expect("a pass");
-    let (short, bytes) = (Buffer::<f32>::zeros(&device, 7).expect("zeros"), Buffer::<u8>::zeros(&device, 8).expect("zeros"));
+    let (short, bytes) =
+        (Buffer::<f32>::zeros(&device, 7).expect("zeros"), Buffer::<u8>::zeros(&device, 8).expect("zeros"));
     for input in [Input::Floats(&short), Input::Bytes(&bytes)] {
         assert!(engine.forward(&mut pass, &[View { which: Which::Online, input }]).is_err());
     }

@@ -1,7 +1,7 @@
 //! N runs that learn side by side on one device.
 
 use super::host::{Mail, Packs, Uploads};
-use super::memory::{Drawn, FRESH, LARGEST, LEAST, Memory, STATES, STEP};
+use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{DRAWS, RING, Sizes};
 use crate::config::{AgentKind, Config, TargetUpdate};
@@ -44,33 +44,35 @@ const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
 pub struct Fleet {
-    device: Device,
-    configs: Vec<Config>,
+    pub(super) device: Device,
+    pub(super) configs: Vec<Config>,
+    pub(super) space: Space,
     engine: Engine,
     pass: Pass,
-    memory: Memory,
-    ledgers: Vec<Ledger>,
+    pub(super) memory: Memory,
+    pub(super) ledgers: Vec<Ledger>,
     /// Each run's generator, past the numbers that were uploaded.
-    samplers: Vec<ChaCha8Rng>,
+    pub(super) samplers: Vec<ChaCha8Rng>,
     /// The same before the present block of numbers.
-    before: Vec<ChaCha8Rng>,
-    packs: Packs,
+    pub(super) before: Vec<ChaCha8Rng>,
+    pub(super) packs: Packs,
     mail: Mail,
     uploads: Uploads,
-    kernels: Kernels,
+    pub(super) kernels: Kernels,
     graphs: Option<Graphs>,
     /// Environment steps of each run.
-    steps: Vec<u64>,
+    pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
-    launched: u64,
+    pub(super) launched: u64,
     taken: u64,
     reports: VecDeque<(usize, Learned)>,
 }
 
 #[derive(Debug)]
-struct Kernels {
+pub(super) struct Kernels {
     absorb: Kernel,
-    rebuild: Kernel,
+    pub(super) rebuild: Kernel,
+    pub(super) fetch: Kernel,
     sample: Kernel,
     teach: Kernel,
     finish: Kernel,
@@ -102,6 +104,7 @@ impl Fleet {
         let kernels = Kernels {
             absorb: module.kernel("absorb")?,
             rebuild: module.kernel("rebuild")?,
+            fetch: module.kernel("fetch")?,
             sample: module.kernel("sample")?,
             teach: module.kernel(if analytic { "teach_analytic" } else { "teach_any" })?,
             finish: module.kernel("finish")?,
@@ -116,6 +119,7 @@ impl Fleet {
             steps: vec![0; sizes.runs],
             device: device.clone(),
             configs: configs.to_vec(),
+            space: space.clone(),
             before: samplers.clone(),
             samplers,
             ledgers,
@@ -305,7 +309,7 @@ impl Fleet {
         sampler
     }
 
-    fn arguments(&self) -> Vec<adfq_nn::cuda::Scalar> {
+    pub(super) fn arguments(&self) -> Vec<adfq_nn::cuda::Scalar> {
         let (pass, norms) = (&self.pass, self.engine.norms());
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
     }

@@ -9,9 +9,10 @@ use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
 const SETTINGS: usize = 15;
 pub(super) const STATES: usize = 7;
-/// Where in the state lie the environment steps and the largest priority.
+/// Where in the state they lie.
 pub(super) const STEP: usize = 0;
 pub(super) const LEAST: usize = 2;
+pub(super) const GREATEST: usize = 3;
 pub(super) const LARGEST: usize = 4;
 pub(super) const FRESH: usize = 5;
 

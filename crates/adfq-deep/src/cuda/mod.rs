@@ -14,6 +14,7 @@ mod fleet;
 mod host;
 mod memory;
 mod raw;
+mod saved;
 mod sizes;
 mod update;
 

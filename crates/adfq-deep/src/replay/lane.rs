@@ -83,6 +83,13 @@ impl Lane {
         Ok(Self { layout, slots, frames, head, start: 0, window: 0..0, len: 0 })
     }
 
+    /// The same lane, its frames of no bytes: they are kept elsewhere.
+    #[cfg(any(feature = "cuda", test))]
+    pub fn without_frames(&self) -> Self {
+        let layout = Layout { frame_bytes: 0, ..self.layout };
+        Self { layout, slots: self.slots.clone(), frames: vec![], window: self.window.clone(), ..*self }
+    }
+
     /// Bytes of one slot.
     pub fn slot_bytes(frame_bytes: usize) -> u64 {
         frame_bytes as u64 + size_of::<Slot>() as u64

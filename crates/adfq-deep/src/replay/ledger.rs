@@ -3,7 +3,8 @@
 
 use super::lane::{Lane, Layout, Slot};
 use super::sample::draw_uniform;
-use super::{ReplayError, ReplaySettings, Result, checked_slot};
+use super::state::encode;
+use super::{Replay, ReplayError, ReplaySettings, ReplayState, Result, Segment, checked_slot};
 use adfq_env::Space;
 use rand::Rng;
 
@@ -35,6 +36,39 @@ impl Ledger {
         let layout = Layout { frame_bytes: 0, ..settings.layout(space)? };
         let lanes = (0..settings.envs).map(|_| Lane::blank(layout, 0)).collect::<Result<_>>()?;
         Ok(Self { layout, frame_bytes: space.frame_bytes(), actions: space.actions, lanes })
+    }
+
+    /// The books of a memory.
+    pub fn of(replay: &Replay) -> Self {
+        Self {
+            layout: Layout { frame_bytes: 0, ..replay.layout },
+            frame_bytes: replay.layout.frame_bytes,
+            actions: replay.actions,
+            lanes: replay.lanes.iter().map(Lane::without_frames).collect(),
+        }
+    }
+
+    /// The memory whose books these are. `frames` writes the frames that lie from one place to another to the end of its
+    /// vector; priorities are by place.
+    pub fn replay(
+        &self,
+        settings: &ReplaySettings,
+        space: &Space,
+        priorities: &[f32],
+        largest: f64,
+        mut frames: impl FnMut(std::ops::Range<usize>, &mut Vec<u8>) -> crate::Result<()>,
+    ) -> crate::Result<Replay> {
+        let state = ReplayState { heads: self.lanes.iter().map(|lane| lane.kept().end).collect(), largest };
+        let segments = self.lanes.iter().enumerate().map(|(number, lane)| {
+            let (kept, base) = (lane.kept(), number * self.layout.slots);
+            let mut bytes: Vec<u8> = kept.clone().flat_map(|counter| encode(lane.slot(counter))).collect();
+            let (from, count) = (lane.place(kept.start), (kept.end - kept.start) as usize);
+            let straight = count.min(self.layout.slots - from);
+            frames(base + from..base + from + straight, &mut bytes)?;
+            frames(base..base + count - straight, &mut bytes)?;
+            Ok(Segment { lane: number, first: kept.start, count: count as u64, bytes })
+        });
+        Replay::restore(settings, space, &state, priorities, segments)
     }
 
     /// Slots of one lane.
@@ -102,6 +136,11 @@ impl Ledger {
         Ok(())
     }
 
+    /// The slots of a lane that are kept, the oldest first.
+    pub fn kept(&self, lane: usize) -> impl Iterator<Item = Entry> {
+        self.lanes[lane].kept().map(move |counter| self.entry(lane, counter))
+    }
+
     fn head(&self, lane: usize) -> Result<u64> {
         let lanes = self.lanes.len();
         Ok(self.lanes.get(lane).ok_or(ReplayError::Lane { lane, lanes })?.kept().end)
@@ -114,10 +153,32 @@ impl Ledger {
     }
 }
 
+impl Replay {
+    /// Whether a memory with these settings has the same places.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn fits(&self, settings: &ReplaySettings, space: &Space) -> bool {
+        let layout = settings.layout(space);
+        let priority = settings.priority.is_some() == self.priorities.is_some();
+        layout == Ok(self.layout) && settings.envs == self.lanes.len() && priority
+    }
+
+    /// The largest priority so far, and its power.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn largest(&self) -> Option<(f64, f32)> {
+        self.priorities.as_ref().map(|priorities| (priorities.largest(), priorities.fresh()))
+    }
+
+    /// The frame at a place.
+    pub(crate) fn frame_at(&self, place: usize) -> &[u8] {
+        let lane = &self.lanes[place / self.layout.slots];
+        lane.frame(lane.counter_at(place % self.layout.slots))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::{Replay, Sample};
+    use crate::replay::Sample;
     use adfq::random::stream;
     use adfq_env::Element;
     use rand::RngExt;
@@ -159,5 +220,13 @@ mod tests {
                 assert!(sample.index.iter().zip(places).all(|(&index, at)| place(index) == at as usize));
             }
         }
+        // From the books and the frames by place back to the memory.
+        let books = Ledger::of(&replay);
+        assert_eq!(books.lanes, ledger.lanes);
+        let frames = |places: std::ops::Range<usize>, bytes: &mut Vec<u8>| {
+            places.for_each(|place| bytes.extend_from_slice(replay.frame_at(place)));
+            Ok(())
+        };
+        assert!(books.replay(&settings, &space, &[], 0.0, frames).unwrap() == replay);
     }
 }

@@ -32,6 +32,12 @@ impl Priorities {
         self.largest
     }
 
+    /// The power of the largest.
+    #[cfg(feature = "cuda")]
+    pub fn fresh(&self) -> f32 {
+        self.fresh
+    }
+
     pub fn set_largest(&mut self, largest: f64) {
         self.largest = largest;
         self.fresh = self.powered(largest);

@@ -43,7 +43,8 @@ impl Device {
     /// # Ok::<(), adfq_nn::Error>(())
     /// ```
     pub fn open(ordinal: usize) -> Result<Self> {
-        let missing = |what: &str, todo: &str| Error::NoDevice { ordinal, what: what.into(), todo: todo.into() };
+        let missing =
+            |what: &str, todo: &str| Error::NoDevice { ordinal, what: what.into(), todo: todo.into() };
         let (driver, compiler) = launch::libraries();
         if !driver {
             return Err(missing("there is no NVIDIA driver (libcuda)", "install it, or use the CPU"));
@@ -52,8 +53,9 @@ impl Device {
             let todo = "install the CUDA toolkit 12 or 13, or put its folder on LD_LIBRARY_PATH";
             return Err(missing("the run-time compiler (libnvrtc) is not found", todo));
         }
-        let count = CudaContext::device_count()
-            .map_err(|error| missing(&format!("the driver does not start ({error})"), "look at nvidia-smi"))?;
+        let count = CudaContext::device_count().map_err(|error| {
+            missing(&format!("the driver does not start ({error})"), "look at nvidia-smi")
+        })?;
         if ordinal >= count.max(0) as usize {
             return Err(missing(&format!("there are {count} GPUs"), "name one of them, or use the CPU"));
         }

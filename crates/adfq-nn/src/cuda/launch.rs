@@ -4,8 +4,8 @@
 use super::device::Device;
 use crate::{Error, Result};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DevicePtr, DriverError, LaunchConfig,
-    PushKernelArg, ValidAsZeroBits, result, sys,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
+    LaunchConfig, PushKernelArg, ValidAsZeroBits, result, sys,
 };
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::sync::Arc;
@@ -21,15 +21,20 @@ pub struct Kernel(CudaFunction);
 /// An argument of a kernel of the caller's.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-#[allow(missing_docs)]
 pub enum Scalar {
     /// A pointer, from [`Buffer::address`](super::Buffer::address).
     Address(u64),
+    /// `int`
     I32(i32),
+    /// `unsigned int`
     U32(u32),
+    /// `long long`
     I64(i64),
+    /// `unsigned long long`
     U64(u64),
+    /// `float`
     F32(f32),
+    /// `double`
     F64(f64),
 }
 
@@ -76,12 +81,13 @@ pub(super) fn compile(context: &Arc<CudaContext>, source: &str, precise: bool) -
         CompileError::CompileError { log, .. } => Error::Cuda { what: log.to_string_lossy().into_owned() },
         other => Error::Cuda { what: other.to_string() },
     };
-    let ptx: Ptx = compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
+    let ptx: Ptx =
+        compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
     Ok(Module(context.load_module(ptx)?))
 }
 
 impl Module {
-    /// The kernel of this name, which may use as much shared memory as a block of the device can have.
+    /// The kernel of this name.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         Ok(Kernel(self.0.load_function(name)?))
     }
@@ -94,11 +100,20 @@ impl Kernel {
         Ok(self.0.set_attribute(attribute, bytes as i32)?)
     }
 
-    /// Launches a kernel of the caller's on the device's stream.
+    /// Launches a kernel of the caller's on the device's stream: blocks along three axes, threads of each, and bytes of
+    /// shared memory of each.
     ///
     /// # Safety
     /// The arguments are those of the kernel, in number, order and type, and it keeps within its buffers.
-    pub unsafe fn launch(&self, device: &Device, shape: LaunchConfig, arguments: &[Scalar]) -> Result<()> {
+    pub unsafe fn launch(
+        &self,
+        device: &Device,
+        grid: (u32, u32, u32),
+        threads: u32,
+        shared: u32,
+        arguments: &[Scalar],
+    ) -> Result<()> {
+        let shape = LaunchConfig { grid_dim: grid, block_dim: (threads, 1, 1), shared_mem_bytes: shared };
         let mut builder = device.stream().launch_builder(&self.0);
         for argument in arguments {
             match argument {
@@ -141,7 +156,10 @@ impl Kernel {
 }
 
 /// Zeros on the device.
-pub(super) fn zeros<T: DeviceRepr + ValidAsZeroBits>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>> {
+pub(super) fn zeros<T: DeviceRepr + ValidAsZeroBits>(
+    stream: &Arc<CudaStream>,
+    len: usize,
+) -> Result<CudaSlice<T>> {
     Ok(stream.alloc_zeros(len.max(1))?)
 }
 
@@ -166,7 +184,7 @@ pub(super) fn download<T: DeviceRepr>(stream: &CudaStream, from: u64, to: &mut [
 }
 
 mod parameters {
-    use super::{Parameter, super::params};
+    use super::{super::params, Parameter};
     // SAFETY: all are `repr(C)` and mirror the structs of the kernels' sources, field by field.
     unsafe impl Parameter for params::Forward {}
     // SAFETY: as above.

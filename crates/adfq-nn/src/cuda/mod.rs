@@ -11,9 +11,11 @@
 //!
 //! What is learned (targets, losses) and where observations come from is for the caller.
 
+mod backward;
 mod buffer;
 mod device;
 mod engine;
+mod forward;
 mod graph;
 mod launch;
 mod optimiser;

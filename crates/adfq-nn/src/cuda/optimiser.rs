@@ -60,7 +60,13 @@ impl Engine {
 
     /// A backward pass and a step of Adam: [`Engine::backward`] and [`Engine::adam`], in one launch for a small
     /// perceptron (whose sums then have another order).
-    pub fn learn(&mut self, pass: &mut Pass, input: Input, settings: &AdamSettings, clip: Clip) -> Result<()> {
+    pub fn learn(
+        &mut self,
+        pass: &mut Pass,
+        input: Input,
+        settings: &AdamSettings,
+        clip: Clip,
+    ) -> Result<()> {
         let Some([_, kernel]) = &self.kernels.fused else {
             self.backward(pass, input)?;
             return self.adam(pass, settings, clip);

@@ -78,7 +78,7 @@ impl Tile {
     pub fn stages(self) -> usize {
         match self.m {
             128 => 2,
-            64 => 5,
+            64 => 4,
             _ => 3,
         }
     }
@@ -95,7 +95,6 @@ impl Tile {
     pub fn delta_shared(self) -> usize {
         self.words(self.m * (DEPTH + 4), self.n * (DEPTH + 4))
     }
-
 }
 
 #[derive(Clone, Debug)]
@@ -123,17 +122,19 @@ impl OpPlan {
     /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
     pub fn heights(&self) -> &'static [usize] {
         let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
-        if is_dense { &[64, 32] } else { &[128, 64, 32] }
+        if is_dense { &[64, 32] } else { &[128, 96, 64, 32] }
     }
 
     /// Which of them, for so many rows of a product of which there are `products` side by side.
     pub fn choose_height(&self, rows: usize, products: usize, multiprocessors: usize) -> usize {
         let heights = self.heights();
-        let enough = |m: usize| match heights.len() {
-            2 => rows > heights[1],
-            _ => rows.div_ceil(m) * products >= multiprocessors * m / 64,
+        // Rounds of blocks, each of which takes as long as its rows and a bit more.
+        // The largest tiles leave room for few loads in flight and need two blocks on a multiprocessor.
+        let cost = |m: usize| {
+            let rounds = (rows.div_ceil(m) * products).div_ceil(multiprocessors);
+            if m == 128 && rounds < 2 { usize::MAX } else { rounds * (m + 24) }
         };
-        heights.iter().position(|&m| enough(m)).unwrap_or(heights.len() - 1)
+        (0..heights.len()).min_by_key(|&i| cost(heights[i])).unwrap_or(0)
     }
 
     /// Bytes of shared memory of the weights' gradient: tiles, and where each position's patch is.
@@ -147,8 +148,8 @@ impl OpPlan {
         let tiles = (rows * self.geometry.positions()).div_ceil(DEPTH);
         let Tile { m, n } = self.weights_tile;
         let blocks = self.geometry.patch().div_ceil(m) * self.geometry.filters.div_ceil(n);
-        // Enough blocks for a large GPU if there is but one copy, and at least four tiles of depth in each.
-        let splits = 160_usize.div_ceil(blocks).min(tiles.div_ceil(4)).max(1);
+        // One round of blocks on a large GPU if there is but one copy, and at least four tiles of depth in each.
+        let splits = (128 / blocks).min(tiles.div_ceil(4)).max(1);
         let split_tiles = tiles.div_ceil(splits);
         (tiles.div_ceil(split_tiles), split_tiles)
     }
@@ -190,18 +191,18 @@ impl Plan {
         plan
     }
 
-    /// Numbers of all values of a row.
-    fn row(&self) -> usize {
-        self.values.iter().sum()
+    /// Numbers of all values of a fused kernel's rows, to a multiple of 16 bytes.
+    pub fn room(&self) -> usize {
+        (LINE * self.values.iter().sum::<usize>()).next_multiple_of(4)
     }
 
     /// Bytes of shared memory of the fused kernels: parameters and values; gradients and deltas beside them.
     pub fn forward_shared(&self) -> usize {
-        4 * (self.stride + LINE * self.row())
+        4 * (self.stride + self.room())
     }
 
     pub fn learn_shared(&self) -> usize {
-        8 * (self.stride + LINE * self.row()) + 8 * (16 * self.tensors.len() + 1)
+        8 * (self.stride + self.room()) + 8 * (17 * self.tensors.len() + 2)
     }
 }
 

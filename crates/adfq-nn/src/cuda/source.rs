@@ -60,7 +60,7 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
     let input = if byte { "u8" } else { "float" };
     let starts: Vec<_> =
         plan.values.iter().scan(0, |end, len| Some(std::mem::replace(end, *end + len * LINE))).collect();
-    let (room, stride, last) = (LINE * plan.values.iter().sum::<usize>(), plan.stride, plan.values.len() - 1);
+    let (room, stride, last) = (plan.room(), plan.stride, plan.values.len() - 1);
     let inputs = plan.values[0];
 
     let ops = plan.ops.iter().enumerate();
@@ -73,7 +73,8 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
         })
         .collect();
     let pick = |of: fn(&(usize, usize)) -> usize| {
-        let cases: String = ends.iter().enumerate().map(|(t, range)| format!("t == {t} ? {} : ", of(range))).collect();
+        let cases: String =
+            ends.iter().enumerate().map(|(t, range)| format!("t == {t} ? {} : ", of(range))).collect();
         format!("{cases}0")
     };
     let _ = writeln!(
@@ -89,7 +90,7 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
     let mut body = format!(
         "int copy = blockIdx.z, view = blockIdx.y, first = blockIdx.x * CHUNK, rows = min(CHUNK, p.rows - first); \
          float* w = shared; float* x = shared + {stride}; \
-         fused_copy(w, p.views[view].params + copy * p.params_stride, {stride}); \
+         fused_copy<{stride}>(w, p.views[view].params + copy * p.params_stride); \
          long long row = (long long)copy * p.rows + first; \
          fused_load<{inputs}>(x, (const {input}*)p.views[view].input + row * {inputs}, rows, p.scale); __syncthreads(); "
     );
@@ -112,17 +113,19 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
     let mut body = format!(
         "int copy = blockIdx.x; float* w = shared; float* x = w + {stride}; float* g = x + {room}; float* d = g + {stride}; \
          double* sums = (double*)(d + {room}); \
-         fused_copy(w, p.adam.params + copy * p.adam.stride, {stride}); \
+         fused_copy<{stride}>(w, p.adam.params + copy * p.adam.stride); \
          for (int i = threadIdx.x; i < {stride}; i += FUSED_THREADS) g[i] = 0.0f; \
          for (int first = 0; first < p.rows; first += CHUNK) {{ int rows = min(CHUNK, p.rows - first); \
          long long row = (long long)copy * p.rows + first; \
          fused_load<{inputs}>(x, (const {input}*)p.input + row * {inputs}, rows, p.scale); "
     );
     for (i, len) in plan.values.iter().enumerate().take(last).skip(1) {
-        let _ = write!(body, "fused_load<{len}>(x + {}, p.values[{i}] + row * {len}, rows, 1.0f); ", starts[i]);
+        let _ =
+            write!(body, "fused_load<{len}>(x + {}, p.values[{i}] + row * {len}, rows, 1.0f); ", starts[i]);
     }
     let (len, at) = (plan.values[last], starts[last]);
-    let _ = write!(body, "fused_load<{len}>(d + {at}, p.out_grad + row * {len}, rows, 1.0f); __syncthreads(); ");
+    let _ =
+        write!(body, "fused_load<{len}>(d + {at}, p.out_grad + row * {len}, rows, 1.0f); __syncthreads(); ");
     for (i, op) in ops.rev() {
         let (x, dy) = (starts[op.input], starts[op.output]);
         let (weight, bias, is_first) = (op.weight, op.bias, op.input == 0);
@@ -137,7 +140,7 @@ fn fused(text: &mut String, plan: &Plan, observations: Observations) {
 
 /// How a layer reads its input.
 fn kind(op: &OpPlan, bytes: bool) -> &'static str {
-    match (bytes, op.geometry.channels % 4 == 0) {
+    match (bytes, op.geometry.channels.is_multiple_of(4)) {
         (true, true) => "BYTES4",
         (true, false) => "BYTES",
         (false, true) if op.input > 0 => "VALUES4",
@@ -167,15 +170,4 @@ fn geometry(text: &mut String, i: usize, op: &OpPlan) {
 fn kernel(text: &mut String, parameter: &str, name: &str, threads: usize, body: &str) {
     let head = format!(r#"extern "C" __global__ void __launch_bounds__({threads})"#);
     let _ = writeln!(text, "{head} {name}(const __grid_constant__ {parameter} p) {{ {body}; }}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Head, Layer, Network, Spec};
-    #[test]
-    fn dump() {
-        let n=Network::new(&Spec{input: vec![4], layers: vec![Layer::Dense{units:64};2], head: Head{actions:2,groups:2,dueling:None}}).unwrap();
-        std::fs::write("/work/tmp/mlp.cu", source(&Plan::of(&n), Observations::Floats)).unwrap();
-    }
 }

@@ -160,6 +160,12 @@ extern "C" __global__ void __launch_bounds__(128) absorb(MEMORY, const u32* pack
     refresh(changed, count, leaves, sums + nodes, minima + nodes);
 }
 
+// Copies bytes of frames to the host's memory.
+extern "C" __global__ void __launch_bounds__(256) fetch(MEMORY, u64 start, u64 count, u8* to) {
+    u64 end = min((blockIdx.x + 1ULL) * 4096, count);
+    for (u64 i = blockIdx.x * 4096ULL + threadIdx.x; i < end; i += 256) to[i] = frames[start + i];
+}
+
 // Makes all nodes of a tree from its leaves. Grid: (1, runs).
 extern "C" __global__ void __launch_bounds__(256) rebuild(MEMORY) {
     long long run = blockIdx.y;

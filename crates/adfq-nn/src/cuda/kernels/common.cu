@@ -30,13 +30,15 @@ __device__ __forceinline__ float rounded(float x) {
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 
-// Copies BYTES to shared memory, or zeros.
-template <int BYTES>
+// Copies BYTES to shared memory, or zeros; through the first cache if what is read is read again soon.
+template <int BYTES, bool AGAIN = false>
 __device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
     // With no bytes to read, the address is not used.
     int size = valid ? BYTES : 0;
-    if constexpr (BYTES == 16)
+    if constexpr (BYTES == 16 && AGAIN)
         asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
+    else if constexpr (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)), "l"(from), "r"(size));
 }
@@ -45,8 +47,7 @@ template <int PENDING>
 __device__ __forceinline__ void copy_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING)); }
 
 __device__ __forceinline__ void mma(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -154,9 +155,9 @@ __device__ __forceinline__ void multiply(Sums<MI, NI>& sums, const float* a, con
         }
     }
 #else
-#pragma unroll
-    for (int k = 0; k < BK; k += 8) {
-        u32 af[MI][4], bf[NI][2];
+    // The factors of the next eight are loaded while these are multiplied.
+    u32 af[2][MI][4], bf[2][NI][2];
+    auto load = [&](int k, u32(&af)[MI][4], u32(&bf)[NI][2]) {
 #pragma unroll
         for (int i = 0; i < MI; i++) {
             if constexpr (A_ROWS) {
@@ -186,16 +187,22 @@ __device__ __forceinline__ void multiply(Sums<MI, NI>& sums, const float* a, con
                 bf[j][1] = __float_as_uint(p[4 * BS]);
             }
         }
+    };
+    load(0, af[0], bf[0]);
+#pragma unroll
+    for (int k = 0; k < BK; k += 8) {
+        int now = k / 8 % 2;
+        if (k + 8 < BK) load(k + 8, af[1 - now], bf[1 - now]);
         if constexpr (ROUND_B) {
 #pragma unroll
             for (int j = 0; j < NI; j++)
 #pragma unroll
-                for (int e = 0; e < 2; e++) bf[j][e] = __float_as_uint(rounded(__uint_as_float(bf[j][e])));
+                for (int e = 0; e < 2; e++) bf[now][j][e] = __float_as_uint(rounded(__uint_as_float(bf[now][j][e])));
         }
 #pragma unroll
         for (int i = 0; i < MI; i++)
 #pragma unroll
-            for (int j = 0; j < NI; j++) mma(sums.c[i][j], af[i], bf[j]);
+            for (int j = 0; j < NI; j++) mma(sums.c[i][j], af[now][i], bf[now][j]);
     }
 #endif
 }

@@ -59,7 +59,7 @@ __device__ __forceinline__ void delta(const Delta& d) {
 #pragma unroll
         for (int i = 0; i < A_ITEMS; i++) {
             bool valid = (masks[i] & want) == want;
-            copy_async<4 * V>(to_a + (row + i * ROW_STEP) * AS + column, dy + (base[i] + offset), valid);
+            copy_async<4 * V, (G::KS > 1)>(to_a + (row + i * ROW_STEP) * AS + column, dy + (base[i] + offset), valid);
         }
         const float* from = b_from + ((ry + S * jy) * G::KS + rx + S * jx) * (G::C * G::F) + f;
 #pragma unroll

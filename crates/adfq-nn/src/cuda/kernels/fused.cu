@@ -21,8 +21,21 @@ struct FusedLearn {
     float scale;
 };
 
-__device__ __forceinline__ void fused_copy(float* to, const float* from, int size) {
-    for (int i = threadIdx.x * 4; i < size; i += FUSED_THREADS * 4) *(float4*)(to + i) = *(const float4*)(from + i);
+// All loads before the first store.
+template <int size>
+__device__ __forceinline__ void fused_copy(float* to, const float* from) {
+    constexpr int TURNS = (size + 4 * FUSED_THREADS - 1) / (4 * FUSED_THREADS);
+    float4 values[TURNS];
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++) {
+        int i = (turn * FUSED_THREADS + threadIdx.x) * 4;
+        if (i < size) values[turn] = *(const float4*)(from + i);
+    }
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++) {
+        int i = (turn * FUSED_THREADS + threadIdx.x) * 4;
+        if (i < size) *(float4*)(to + i) = values[turn];
+    }
 }
 
 // Rows of `length` numbers from global memory, turned; zeros beyond the last row.
@@ -31,7 +44,7 @@ __device__ __forceinline__ void fused_load(float* to, const T* from, int rows, f
 #pragma unroll 4
     for (int i = threadIdx.x; i < CHUNK * length; i += FUSED_THREADS) {
         int row = i / length, k = i % length;
-        to[k * LINE + row] = row < rows ? (float)from[(long long)row * length + k] * scale : 0.0f;
+        to[k * LINE + row] = row < rows ? (float)__ldg(from + row * length + k) * scale : 0.0f;
     }
 }
 
@@ -139,42 +152,67 @@ __device__ __forceinline__ void fused_adam(const Adam& a, const float* params, c
     float* rates = (float*)(room + FUSED_WARPS * T);
     if (threadIdx.x == 32) rates[0] = rate;
     if (threadIdx.x == 64) rates[1] = rate;
+    // Numbers four by four: all four lie in one tensor, or are the zeros behind it.
+    constexpr int FOURS = (NET::end(T - 1) + 3) / 4, TURNS = (FOURS + FUSED_THREADS - 1) / FUSED_THREADS;
+    long long first = copy * a.stride;
+    double squares[T] = {};
+    float4 m4[TURNS], v4[TURNS];
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++) {
+        int i = (turn * FUSED_THREADS + threadIdx.x) * 4;
+        if (i >= FOURS * 4) continue;
+        m4[turn] = *(const float4*)(a.m + first + i);
+        v4[turn] = *(const float4*)(a.v + first + i);
+        float4 g = *(const float4*)(grads + i);
+        *(float4*)(a.grads + first + i) = g;
+        double square = (double)g.x * g.x + (double)g.y * g.y + (double)g.z * g.z + (double)g.w * g.w;
+#pragma unroll
+        for (int t = 0; t < T; t++) squares[t] += i >= NET::start(t) && i < NET::end(t) ? square : 0.0;
+    }
 #pragma unroll
     for (int t = 0; t < T; t++) {
-        double sum = 0.0;
-        for (int i = NET::start(t) + threadIdx.x; i < NET::end(t); i += FUSED_THREADS) sum += (double)grads[i] * grads[i];
-        for (int d = 16; d > 0; d >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-        if (lane == 0) room[warp * T + t] = sum;
+        for (int d = 16; d > 0; d >>= 1) squares[t] += __shfl_xor_sync(0xffffffffu, squares[t], d);
+        if (lane == 0) room[warp * T + t] = squares[t];
     }
     __syncthreads();
-    double sums[T], all = 0.0;
-#pragma unroll
-    for (int t = 0; t < T; t++) {
-        sums[t] = 0.0;
-        for (int w = 0; w < FUSED_WARPS; w++) sums[t] += room[w * T + t];
-        all += sums[t];
+    // A thread for each tensor adds the warps' sums, and writes where no other reads.
+    if (threadIdx.x < T) {
+        double sum = 0.0;
+        for (int w = 0; w < FUSED_WARPS; w++) sum += room[w * T + threadIdx.x];
+        room[threadIdx.x] = sum;
     }
-    bool ok = isfinite(all);
-    double norm = sqrt(all), most = s.most;
-    if (threadIdx.x == 0) {
-        a.norms[copy] = (float)norm;
-        if (ok) a.steps[copy] = step + 1;
-        else a.skipped[copy]++;
-    }
-    long long first = copy * a.stride;
-#pragma unroll
-    for (int t = 0; t < T; t++) {
-        double of = s.clip == 1 ? sqrt(sums[t]) : norm;
-        float scale = s.clip != 0 && of > most ? (float)(most / of) : 1.0f;
-        for (int i = NET::start(t) + threadIdx.x; i < NET::end(t); i += FUSED_THREADS) {
-            float g = grads[i], p = params[i];
-            a.grads[first + i] = g;
-            if (!ok) continue;
-            float m = a.m[first + i], v = a.v[first + i];
-            adam_one(p, m, v, g, scale, s, rates[0], rates[1]);
-            a.params[first + i] = p;
-            a.m[first + i] = m;
-            a.v[first + i] = v;
+    __syncthreads();
+    double most = s.most;
+    float* scales = rates + 2;
+    if (threadIdx.x < T) {
+        double all = 0.0;
+        for (int t = 0; t < T; t++) all += room[t];
+        double norm = sqrt(all), of = s.clip == 1 ? sqrt(room[threadIdx.x]) : norm;
+        scales[threadIdx.x] = s.clip != 0 && of > most ? (float)(most / of) : 1.0f;
+        if (threadIdx.x == 0) {
+            bool ok = isfinite(all);
+            a.norms[copy] = (float)norm;
+            if (ok) a.steps[copy] = step + 1;
+            else a.skipped[copy]++, rates[0] = -1.0f;
         }
+    }
+    __syncthreads();
+    if (rates[0] < 0.0f) return;
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++) {
+        int i = (turn * FUSED_THREADS + threadIdx.x) * 4;
+        if (i >= FOURS * 4) continue;
+        float scale = 1.0f;
+#pragma unroll
+        for (int t = 0; t < T; t++)
+            if (i >= NET::start(t) && i < NET::end(t)) scale = scales[t];
+        float4 g = *(const float4*)(grads + i), p = *(const float4*)(params + i), m = m4[turn], v = v4[turn];
+        adam_one(p.x, m.x, v.x, g.x, scale, s, rates[0], rates[1]);
+        adam_one(p.y, m.y, v.y, g.y, scale, s, rates[0], rates[1]);
+        adam_one(p.z, m.z, v.z, g.z, scale, s, rates[0], rates[1]);
+        adam_one(p.w, m.w, v.w, g.w, scale, s, rates[0], rates[1]);
+        *(float4*)(a.params + first + i) = p;
+        *(float4*)(a.m + first + i) = m;
+        *(float4*)(a.v + first + i) = v;
     }
 }
