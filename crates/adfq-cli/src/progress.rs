@@ -110,46 +110,46 @@ pub fn train(
     watch.finish(&trainer, bars, outcome)
 }
 
-/// Trains several runs on one GPU; those whose networks have the same shape go step by step together.
+/// Trains runs on one GPU; those whose networks have the same shape go step by step together.
 #[cfg(feature = "cuda")]
-pub fn train_on_gpu(
-    ordinal: usize,
-    runs: Vec<(PathBuf, Config)>,
-    bridge: &Bridge,
-    stop: &AtomicBool,
-) -> Result<()> {
-    use adfq_deep::cuda::Crew;
-    use adfq_nn::cuda::{Device, Precision};
-
+pub fn train_on_gpu(ordinal: usize, runs: Vec<(Run, Trainer)>, stop: &AtomicBool) -> Result<()> {
     let (count, bars) = (runs.len(), MultiProgress::new());
-    let mut groups: BTreeMap<usize, Vec<(PathBuf, Config)>> = BTreeMap::new();
-    for run in runs {
-        groups.entry(run.1.agent.groups()).or_default().push(run);
+    let mut groups: BTreeMap<usize, Vec<(Run, Trainer)>> = BTreeMap::new();
+    for (run, trainer) in runs {
+        groups.entry(trainer.config().agent.groups()).or_default().push((run, trainer));
     }
-    let train = |runs: Vec<(PathBuf, Config)>| -> Result<Vec<Summary>> {
-        let device = Device::open(ordinal)?;
-        let (mut watches, mut trainers) = (vec![], vec![]);
-        for (folder, config) in runs {
-            let host = Host { bridge: bridge.clone(), ..Host::here() };
-            let (run, trainer) = Run::create(&folder, &config, &host, clock())?;
-            watches.push(Watch::new(run, &trainer, &bars));
-            trainers.push(trainer);
-        }
-        let mut crew = Crew::new(&device, trainers, Precision::Tf32)?;
-        let outcome = crew.run(&mut watches, stop).map_err(|error| name_checkpoint(error, &watches[0].run))?;
-        let runs = watches.into_iter().zip(crew.trainers());
-        let summaries = runs.map(|(watch, trainer)| watch.finish(trainer, &bars, Ok(outcome)));
-        Ok(summaries.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
-    };
     let summaries = std::thread::scope(|scope| {
-        let threads: Vec<_> = groups.into_values().map(|runs| scope.spawn(|| train(runs))).collect();
+        let spawn = |runs| scope.spawn(|| train_together(ordinal, runs, &bars, stop));
+        let threads: Vec<_> = groups.into_values().map(spawn).collect();
         let done = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked")));
         done.collect::<Result<Vec<_>>>()
     })?
     .concat();
-    eprintln!("{} of {count} runs finished", summaries.len());
-    eprint!("{}", by_agent(&summaries));
+    if count > 1 {
+        eprintln!("{} of {count} runs finished", summaries.len());
+        eprint!("{}", by_agent(&summaries));
+    }
     Ok(())
+}
+
+#[cfg(feature = "cuda")]
+fn train_together(
+    ordinal: usize,
+    runs: Vec<(Run, Trainer)>,
+    bars: &MultiProgress,
+    stop: &AtomicBool,
+) -> Result<Vec<Summary>> {
+    use adfq_deep::cuda::Crew;
+    use adfq_nn::cuda::{Device, Precision};
+
+    let watch = |(run, trainer): (Run, Trainer)| (Watch::new(run, &trainer, bars), trainer);
+    let (mut watches, trainers): (Vec<_>, Vec<_>) = runs.into_iter().map(watch).unzip();
+    let mut crew = Crew::new(&Device::open(ordinal)?, trainers, Precision::Tf32)?;
+    let outcome = crew.run(&mut watches, stop).map_err(|error| name_checkpoint(error, &watches[0].run))?;
+    say(bars, &format!("where the time of {} runs went: {}", watches.len(), crew.timeline()));
+    let runs = watches.into_iter().zip(crew.trainers());
+    let summaries = runs.map(|(watch, trainer)| watch.finish(trainer, bars, Ok(outcome)));
+    Ok(summaries.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// Bars that are not drawn swallow what is printed above them.

@@ -1,6 +1,8 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
+#[cfg(feature = "cuda")]
+use crate::progress::train_on_gpu;
 use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
 use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
@@ -274,9 +276,6 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let gpu = args.device.gpu()?;
     if let Some(folder) = &args.resume {
-        if gpu.is_some() {
-            bail!("a run is resumed on the CPU, also one that began on a GPU: leave --device out");
-        }
         let (run, trainer, warnings) = Run::resume(folder, &host, clock())?;
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
         let config = trainer.config().clone();
@@ -286,6 +285,10 @@ pub fn run(args: &Args) -> Result<()> {
             HumanCount(trainer.step()),
             HumanCount(config.steps)
         );
+        #[cfg(feature = "cuda")]
+        if let Some(ordinal) = gpu {
+            return train_on_gpu(ordinal, vec![(run, trainer)], &stop);
+        }
         return alone(run, trainer);
     }
     let Some(env) = &args.env else { bail!("say which environment to train in") };
@@ -295,7 +298,8 @@ pub fn run(args: &Args) -> Result<()> {
     #[cfg(feature = "cuda")]
     if let Some(ordinal) = gpu {
         drop(evaluation);
-        return crate::progress::train_on_gpu(ordinal, runs, &host.bridge, &stop);
+        let create = |(folder, config): &(PathBuf, Config)| Run::create(folder, config, &host, clock());
+        return train_on_gpu(ordinal, runs.iter().map(create).collect::<Result<_, _>>()?, &stop);
     }
     if let [(folder, config)] = &runs[..] {
         let trainer = Trainer::with_envs(config, &host, host.envs(config)?, evaluation)?;

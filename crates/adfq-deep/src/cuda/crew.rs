@@ -6,13 +6,16 @@
 
 use super::Fleet;
 use crate::evaluate::Evaluation;
+use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::trainer::{Observer, Trainer, choose};
 use crate::{Config, Error, Result};
 use adfq_env::{Element, Space};
+use adfq_nn::Adam;
 use adfq_nn::cuda::{Buffer, Device, Engine, Input, Pass, Precision, View, Which};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Trainers whose learning happens on one GPU, step by step together.
 pub struct Crew {
@@ -22,27 +25,63 @@ pub struct Crew {
     watching: Acting,
     /// Gradient steps that the last step made due, and whether the target networks are to be copied after them.
     due: (u64, bool),
+    timeline: Timeline,
+}
+
+/// Where the time of the host went. For people: nothing depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    /// Sending observations up and waiting for outputs, and so for the gradient steps before them.
+    pub acting: Duration,
+    /// Putting gradient steps on the stream.
+    pub launching: Duration,
+    /// In the environments.
+    pub stepping: Duration,
+    /// Writing down what happened.
+    pub remembering: Duration,
+    /// Greedy episodes.
+    pub evaluating: Duration,
+}
+
+impl std::fmt::Display for Timeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let parts = [
+            ("acting", self.acting),
+            ("launching", self.launching),
+            ("environments", self.stepping),
+            ("remembering", self.remembering),
+            ("evaluation", self.evaluating),
+        ];
+        let parts = parts.map(|(name, time)| format!("{name} {:.1} s", time.as_secs_f64()));
+        f.write_str(&parts.join(", "))
+    }
 }
 
 impl Crew {
-    /// Takes trainers before their first step on board. They have to agree in network, batch, schedule and numbers of
+    /// Takes trainers on board, all at the same step. They have to agree in network, batch, schedule and number of
     /// environments; the error names the setting in which they do not.
     pub fn new(device: &Device, trainers: Vec<Trainer>, precision: Precision) -> Result<Self> {
         let configs: Vec<Config> = trainers.iter().map(|trainer| trainer.config().clone()).collect();
         check(&configs)?;
-        if trainers.iter().any(|trainer| trainer.step() > 0) {
-            return Err(Error::Setting { name: "device", must: "cpu to resume a run" });
+        if trainers.iter().any(|trainer| trainer.step() != trainers[0].step()) {
+            return Err(Error::Setting { name: "step", must: "the same in all runs that share a GPU" });
         }
         let space = trainers[0].space.clone();
-        let fleet = Fleet::new(device, &space, &configs, precision)?;
+        let mut fleet = Fleet::new(device, &space, &configs, precision)?;
+        load(&mut fleet, &trainers)?;
         let acting = Acting::new(fleet.engine(), &space, configs.len(), configs[0].envs)?;
         let watching = Acting::new(fleet.engine(), &space, configs.len(), 1)?;
-        Ok(Self { trainers, fleet, acting, watching, due: (0, false) })
+        Ok(Self { trainers, fleet, acting, watching, due: (0, false), timeline: Timeline::default() })
     }
 
     /// The trainers; their learners and memories are those of the last [`Crew::settle`].
     pub fn trainers(&self) -> &[Trainer] {
         &self.trainers
+    }
+
+    /// Where the time went so far.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// Environment steps so far, of each.
@@ -99,6 +138,7 @@ impl Crew {
 
     /// One step in every environment of every run, and the gradient steps that the step before made due.
     pub fn advance(&mut self) -> Result<()> {
+        let mut clock = Clock::start();
         let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
         let rows = self.acting.forward(self.fleet.engine(), observations)?;
         let width = rows.len() / self.trainers.len();
@@ -106,10 +146,13 @@ impl Crew {
             let (actions, step) = (trainer.space.actions, trainer.step);
             choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)?;
         }
+        clock.lap(&mut self.timeline.acting);
         self.learn()?;
+        clock.lap(&mut self.timeline.launching);
         // The device learns meanwhile.
         let step = |trainer: &mut Trainer| trainer.envs.step(&trainer.actions).map(drop);
         self.trainers.par_iter_mut().try_for_each(step)?;
+        clock.lap(&mut self.timeline.stepping);
         for (run, trainer) in self.trainers.iter_mut().enumerate() {
             for env in 0..trainer.config.envs {
                 trainer.remember(env, |lived| {
@@ -122,7 +165,9 @@ impl Crew {
             self.due = (due.gradient_steps, due.copy);
         }
         self.fleet.commit()?;
-        self.collect(false)
+        self.collect(false)?;
+        clock.lap(&mut self.timeline.remembering);
+        Ok(())
     }
 
     /// Puts the gradient steps that are due on the stream.
@@ -171,7 +216,7 @@ impl Crew {
     /// Plays greedy episodes with the present parameters, those of all runs side by side. Training does not notice.
     pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
         self.learn()?;
-        let step = self.step();
+        let (step, mut clock) = (self.step(), Clock::start());
         let mut played = vec![vec![]; self.trainers.len()];
         for episode in 0..episodes {
             let name = format!("evaluation/{step}/{episode}");
@@ -196,8 +241,42 @@ impl Crew {
         for (trainer, episodes) in self.trainers.iter_mut().zip(played) {
             trainer.evaluated = Some(Evaluation { step, episodes });
         }
+        clock.lap(&mut self.timeline.evaluating);
         Ok(())
     }
+}
+
+/// A stopwatch.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Adds the time since the last lap.
+    fn lap(&mut self, to: &mut Duration) {
+        let now = Instant::now();
+        *to += now - self.0;
+        self.0 = now;
+    }
+}
+
+/// Brings what trainers have learned so far to the device.
+fn load(fleet: &mut Fleet, trainers: &[Trainer]) -> Result<()> {
+    let all = |part: fn(&Learner) -> &[f32]| -> Vec<f32> {
+        trainers.iter().flat_map(|trainer| part(&trainer.learner)).copied().collect()
+    };
+    fleet.engine_mut().upload(Which::Online, &all(|learner| &learner.online))?;
+    fleet.engine_mut().upload(Which::Target, &all(|learner| &learner.target))?;
+    let (m, v) = (all(|learner| &learner.adam.m), all(|learner| &learner.adam.v));
+    let first = &trainers[0].learner.adam;
+    fleet.engine_mut().upload_adam(&Adam { settings: first.settings, t: first.t, m, v })?;
+    for (run, trainer) in trainers.iter().enumerate().filter(|(_, trainer)| trainer.step() > 0) {
+        let Trainer { replay, step, learner, sampler, .. } = trainer;
+        fleet.restore(run, replay, *step, &learner.rewards, sampler.clone())?;
+    }
+    Ok(())
 }
 
 /// Forward passes of what the host sees, some rows for each run.

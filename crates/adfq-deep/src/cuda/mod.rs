@@ -18,7 +18,7 @@ mod saved;
 mod sizes;
 mod update;
 
-pub use crew::Crew;
+pub use crew::{Crew, Timeline};
 pub use fleet::Fleet;
 pub use memory::Drawn;
 pub use update::update_batch;
