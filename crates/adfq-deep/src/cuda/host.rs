@@ -140,7 +140,8 @@ impl Mail {
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         let word = |i: usize| self.words.word(at + i).unwrap_or(0);
         let float = |i: usize| f32::from_bits(word(i));
-        let learned = Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
+        let learned =
+            Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
         Some(Report { step: u64::from(word(4)) | u64::from(word(5)) << 32, learned, failed: word(6) })
     }
 

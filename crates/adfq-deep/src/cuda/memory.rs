@@ -2,8 +2,8 @@
 
 use super::sizes::{DRAWS, Sizes};
 use super::update::numbers;
-use crate::config::{AgentKind, Config};
 use crate::Result;
+use crate::config::{AgentKind, Config};
 use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
@@ -146,7 +146,13 @@ impl Memory {
     }
 
     /// `MEMORY` of `kernels/common.cu`.
-    pub fn arguments(&self, outputs: &Buffer<f32>, gradient: &Buffer<f32>, norms: &Buffer<f32>, mail: u64) -> Vec<Scalar> {
+    pub fn arguments(
+        &self,
+        outputs: &Buffer<f32>,
+        gradient: &Buffer<f32>,
+        norms: &Buffer<f32>,
+        mail: u64,
+    ) -> Vec<Scalar> {
         [
             self.frames.address(),
             self.slots.address(),

@@ -19,4 +19,4 @@ mod update;
 
 pub use fleet::Fleet;
 pub use memory::Drawn;
-pub use update::update_batch;
+pub use update::Updates;
