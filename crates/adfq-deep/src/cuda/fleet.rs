@@ -12,7 +12,7 @@ use crate::trainer::replay_settings;
 use crate::{Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
-use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, View, Which};
+use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, View, Which};
 use adfq_nn::{AdamSettings, Network};
 use rand::RngExt;
 use std::collections::VecDeque;
@@ -219,9 +219,16 @@ impl Fleet {
         if self.packs.is_empty {
             return Ok(());
         }
+        let (has_finals, number) = (self.packs.has_finals, self.packs.number as u32);
+        let (pack, finals) = self.packs.present();
+        self.memory.pack.upload(pack)?;
+        if has_finals {
+            self.memory.finals.upload(finals)?;
+        }
         let mut arguments = self.arguments();
-        arguments.push(adfq_nn::cuda::Scalar::Address(self.packs.address()));
-        arguments.push(adfq_nn::cuda::Scalar::U32(self.packs.number as u32));
+        let addresses = [self.memory.pack.address(), self.memory.finals.address()];
+        arguments.extend(addresses.map(Scalar::Address));
+        arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
         launch(&self.device, &self.kernels.absorb, (2 * sizes.lanes + 1, sizes.runs), 512, &arguments)?;
         self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
@@ -307,7 +314,7 @@ impl Fleet {
         sampler
     }
 
-    pub(super) fn arguments(&self) -> Vec<adfq_nn::cuda::Scalar> {
+    pub(super) fn arguments(&self) -> Vec<Scalar> {
         let (pass, norms) = (&self.pass, self.engine.norms());
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
     }

@@ -101,6 +101,9 @@ pub(super) struct Memory {
     parts: Buffer<f32>,
     errors: Buffer<f32>,
     targets: Buffer<f32>,
+    /// What was pushed, on its way to its places.
+    pub pack: Buffer<u8>,
+    pub finals: Buffer<u8>,
 }
 
 impl Memory {
@@ -131,6 +134,8 @@ impl Memory {
             parts: Buffer::zeros(device, 4 * rows)?,
             errors: Buffer::zeros(device, rows)?,
             targets: Buffer::zeros(device, 2 * rows)?,
+            pack: Buffer::zeros(device, sizes.pack_bytes())?,
+            finals: Buffer::zeros(device, sizes.finals_bytes())?,
             sizes,
         })
     }

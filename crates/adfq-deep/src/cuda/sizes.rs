@@ -166,9 +166,14 @@ impl Sizes {
         self.frame_bytes.next_multiple_of(16)
     }
 
-    /// Bytes of a pack.
+    /// Bytes of the final frames that a pack may have.
+    pub fn finals_bytes(&self) -> usize {
+        self.runs * self.lanes * self.padded_frame()
+    }
+
+    /// Bytes of a pack without them.
     pub fn pack_bytes(&self) -> usize {
-        self.runs * (4 * self.pack_words() + 2 * self.lanes * self.padded_frame())
+        self.runs * 4 * self.pack_words() + self.finals_bytes()
     }
 
     /// The text of the kernels.

@@ -45,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         // The last word says that the row is whole.
         __stcg(row + 1, make_uint4((u32)step, (u32)(step >> 32), failed, (u32)learned + 1));
     }
-    if (!PRIORITISED || !good) return;
+    // Warp 0 is done when the host has heard; the others do not wait for that.
+    if (!PRIORITISED || !good || threadIdx.x < 32) return;
     if (threadIdx.x == 32) {
         double largest = state[LARGEST];
         for (int i = 0; i < BATCH; i++) largest = fmax(largest, priority[i]);
@@ -61,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         if (last) leaves[place[i]] = weight_of(priority[i], settings[ALPHA]);
         touched[i] = place[i] / 16;
     }
-    __syncthreads();
+    barrier<1, 96>();
     long long nodes = (long long)run * NODES * 16;
-    refresh(touched, BATCH, leaves, sums + nodes, minima + nodes);
+    refresh<1, 96>(touched, BATCH, leaves, sums + nodes, minima + nodes);
 }

@@ -88,11 +88,18 @@ __device__ __forceinline__ Child child(const Sixteen& s, double point) {
     return {last, before};
 }
 
-// Makes anew the nodes over the blocks of leaves in `touched`. All threads of the block take part.
+// A barrier of the last THREADS threads of a block.
+template <int NUMBER, int THREADS>
+__device__ __forceinline__ void barrier() {
+    asm volatile("bar.sync %0, %1;" ::"n"(NUMBER), "n"(THREADS) : "memory");
+}
+
+// Makes anew the nodes over the blocks of leaves in `touched`. The last THREADS threads of the block take part.
+template <int BARRIER, int THREADS>
 __device__ void refresh(u32* touched, int count, const float* leaves, double* sums, float* minima) {
     for (int level = 0; level < LEVELS; level++) {
         long long below = level == 0 ? 0 : level_start(level - 1), own = level_start(level);
-        for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        for (int i = threadIdx.x + THREADS - blockDim.x; i < count; i += THREADS) {
             long long block = touched[i], at = (own + block / 16) * 16 + block % 16;
             if (level == 0) {
                 Sixteen all = sixteen(leaves + block * 16);
@@ -104,33 +111,28 @@ __device__ void refresh(u32* touched, int count, const float* leaves, double* su
             }
             touched[i] = (u32)(block / 16);
         }
-        __syncthreads();
+        barrier<BARRIER, THREADS>();
     }
 }
 
 // Takes in what was written to the memory since the last time. A pack is, for each run, 2 LANES places + 1 (0: nothing),
 // as many rewards, as many actions with flags in the highest byte, the number of changed leaves, and these as 2 place +
-// present, in their order; then the frames, 2 LANES for each run. The entry 2 i is the step of lane i, 2 i + 1 its final
-// frame. Grid: (2 LANES + 1, runs). What came before is done by now, and the host may write over its pack.
-extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack, u32 number) {
+// present, in their order; then the frames of the steps, LANES for each run. The entry 2 i is the step of lane i, 2 i + 1
+// its final frame, which lies in `finals`. Grid: (2 LANES + 1, runs). The host hears that its pack has come up.
+extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack, const u8* finals, u32 number) {
     int run = blockIdx.y, part = blockIdx.x;
-    const volatile u32* words = pack + (long long)run * PACK_WORDS;
+    const u32* words = pack + (long long)run * PACK_WORDS;
     if (part < 2 * LANES) {
         constexpr long long PADDED = (FRAME_BYTES + 15) / 16 * 16;
-        const u8* from = (const u8*)(pack + (long long)gridDim.y * PACK_WORDS) + ((long long)run * 2 * LANES + part) * PADDED;
-        // The host's memory is far: of a step, which is nearly always there, the frame is asked for at once.
-        uint4 begin;
-        bool early = part % 2 == 0 && threadIdx.x < PADDED / 16;
-        if (early) begin = __ldcv((const uint4*)from + threadIdx.x);
         u32 place = words[part];
         if (place == 0) return;
+        const u8* steps = (const u8*)(pack + (long long)gridDim.y * PACK_WORDS);
+        const u8* from = (part % 2 ? finals : steps) + ((long long)run * LANES + part / 2) * PADDED;
         u8* to = frames + ((long long)run * PLACES + place - 1) * FRAME_BYTES;
         if (FRAME_BYTES % 16 == 0) {
-            if (early) ((uint4*)to)[threadIdx.x] = begin;
-            for (int i = threadIdx.x + (part % 2 == 0 ? 512 : 0); i < FRAME_BYTES / 16; i += 512)
-                ((uint4*)to)[i] = __ldcv((const uint4*)from + i);
+            for (int i = threadIdx.x; i < FRAME_BYTES / 16; i += 512) ((uint4*)to)[i] = ((const uint4*)from)[i];
         } else {
-            for (int i = threadIdx.x; i < FRAME_BYTES; i += 512) to[i] = __ldcv(from + i);
+            for (int i = threadIdx.x; i < FRAME_BYTES; i += 512) to[i] = from[i];
         }
         return;
     }
@@ -163,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     for (int i = threadIdx.x; i < count; i += 512) changed[i] = (changed[i] >> 1) / 16;
     __syncthreads();
     long long nodes = (long long)run * NODES * 16;
-    refresh(changed, count, leaves, sums + nodes, minima + nodes);
+    refresh<0, 512>(changed, count, leaves, sums + nodes, minima + nodes);
 }
 
 // Copies bytes of frames to the host's memory.
