@@ -6,7 +6,7 @@ use adfq::batch::{Batch, Column};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq::update::{NoiseKind, RuleKind, Update};
 use adfq_deep::config::{AgentKind, PolicyKind, Priority, TargetUpdate};
-use adfq_deep::cuda::{Drawn, Fleet, update_batch};
+use adfq_deep::cuda::{Drawn, Fleet, Updates};
 use adfq_deep::learner::Learner;
 use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
 use adfq_deep::{Config, Error};
@@ -80,9 +80,8 @@ impl World {
             let (frame, last) = (self.frame(), self.frame());
             let how = self.rng.random_range(0..40);
             if how == 0 {
-                self.replay.interrupt(lane, &frame).expect("a cut");
-                fleet.interrupt(run, lane, &frame).expect("a cut");
-                continue;
+                self.replay.interrupt(lane, &last).expect("a cut");
+                fleet.interrupt(run, lane, &last).expect("a cut");
             }
             let (terminated, truncated) = (how == 1 || how == 2, how == 2 || how == 3);
             let last = (terminated || truncated).then_some(&last[..]);
@@ -102,9 +101,7 @@ fn beta(config: &Config, step: u64) -> f32 {
 fn floats(bytes: &[u8], element: Element) -> Vec<f32> {
     match element {
         Element::U8 { scale } => bytes.iter().map(|&byte| f32::from(byte) * scale).collect(),
-        Element::F32 => {
-            bytes.as_chunks::<4>().0.iter().map(|&number| f32::from_ne_bytes(number)).collect()
-        }
+        Element::F32 => bytes.as_chunks::<4>().0.iter().map(|&number| f32::from_ne_bytes(number)).collect(),
     }
 }
 
@@ -231,7 +228,7 @@ impl Problems {
 #[test]
 fn targets_are_those_of_the_crate() {
     let Some(device) = device() else { return };
-    let count = 2_000;
+    let (count, updates) = (2_000, Updates::new(&device).expect("the rules"));
     let mut failures = Vec::new();
     for (rule, noise, var_w) in [
         (RuleKind::Analytic, NoiseKind::None, 0.0),
@@ -250,7 +247,7 @@ fn targets_are_those_of_the_crate() {
             let update = Update::new(rule.into()).with_floor(1e-12).expect("a floor");
             batch.update(&update, noise, &mut mean, &mut var).expect("updates");
             let (found_mean, found_var) =
-                update_batch(&device, &batch, rule, noise, 1e-12).expect("updates on the device");
+                updates.batch(&batch, rule, noise, 1e-12).expect("updates on the device");
             let (mut worst, mut at) = (0.0_f64, 0);
             for i in 0..count {
                 let off = (found_mean[i] - mean[i]).abs() / (mean[i].abs() + var[i].sqrt());
@@ -314,13 +311,34 @@ fn fleet(device: &Device, space: &Space, configs: &[Config], precision: Precisio
     (fleet, worlds)
 }
 
+/// Sets parameters such that rounding moves no sum across the kink of a ReLU, where a gradient jumps: biases of either sign
+/// that outweigh the sums. Gives online and target parameters.
+fn far_from_kinks(fleet: &mut Fleet, space: &Space, configs: &[Config]) -> [Vec<f32>; 2] {
+    [(Which::Online, "online"), (Which::Target, "target")].map(|(which, name)| {
+        let mut all = Vec::new();
+        for config in configs {
+            let learner = Learner::new(config, space).expect("a learner");
+            let (mut params, mut rng) = (learner.online.clone(), stream(config.seed, name));
+            for tensor in learner.network().tensors() {
+                let values = &mut params[tensor.range.clone()];
+                let fan_in: usize = tensor.shape[..tensor.shape.len() - 1].iter().product();
+                let bound = (0.4 / fan_in as f32).max(0.05 / (fan_in as f32).sqrt());
+                match tensor.shape.len() {
+                    1 => values.fill_with(|| if rng.random() { 1.0 } else { -1.0 }),
+                    _ => values.fill_with(|| rng.random_range(-bound..bound)),
+                }
+            }
+            all.extend(params);
+        }
+        fleet.engine_mut().upload(which, &all).expect("parameters");
+        all
+    })
+}
+
 #[test]
 fn a_step_is_that_of_the_cpu() {
     let Some(device) = device() else { return };
-    let spaces = [
-        ("image", space(&[12, 12, 1], PIXELS, 4, 6)),
-        ("vector", space(&[4], Element::F32, 1, 2)),
-    ];
+    let spaces = [("image", space(&[12, 12, 1], PIXELS, 4, 6)), ("vector", space(&[4], Element::F32, 1, 2))];
     let mut failures = Vec::new();
     for (name, space) in &spaces {
         for (precision, most) in [(Precision::Full, 1e-5), (Precision::Tf32, 1e-3)] {
@@ -335,7 +353,7 @@ fn a_step_is_that_of_the_cpu() {
                     })
                     .collect();
                 let (mut fleet, _) = fleet(&device, space, &configs, precision);
-                let before = [Which::Online, Which::Target].map(|which| fleet.engine().download(which).expect("them"));
+                let before = far_from_kinks(&mut fleet, space, &configs);
                 fleet.learn().expect("a step");
                 fleet.wait().expect("the end");
                 let after = fleet.engine().download(Which::Online).expect("parameters");
@@ -358,13 +376,20 @@ fn a_step_is_that_of_the_cpu() {
                     );
                     let (which, found) = learned[run];
                     assert_eq!(which, run);
-                    let near = |a: f32, b: f32| (a - b).abs() as f64 <= 2.0 * most * (1.0 + f64::from(b.abs()));
+                    let near =
+                        |a: f32, b: f32| (a - b).abs() as f64 <= 2.0 * most * (1.0 + f64::from(b.abs()));
                     let agent = config.agent;
-                    assert!(near(found.loss, expected.loss), "{agent:?} {found:?} {expected:?}");
-                    assert!(near(found.gradient_norm, expected.gradient_norm), "{agent:?} {found:?} {expected:?}");
-                    assert!(near(found.mean_q, expected.mean_q), "{agent:?} {found:?} {expected:?}");
-                    assert_eq!(found.mean_sigma.is_nan(), agent != AgentKind::Adfq);
-                    assert!(found.mean_sigma.is_nan() || near(found.mean_sigma, expected.mean_sigma));
+                    let metrics = [
+                        near(found.loss, expected.loss),
+                        near(found.gradient_norm, expected.gradient_norm),
+                        near(found.mean_q, expected.mean_q),
+                        found.mean_sigma.is_nan() == (agent != AgentKind::Adfq),
+                        found.mean_sigma.is_nan() || near(found.mean_sigma, expected.mean_sigma),
+                    ];
+                    if metrics.contains(&false) {
+                        failures
+                            .push(format!("{name} {precision:?} {agent:?} {run}: {found:?} {expected:?}"));
+                    }
                     println!("{name} {precision:?} {agent:?} run {run}: {off:.1e}");
                     if !(off <= most) {
                         failures.push(format!("{name} {precision:?} {agent:?} run {run}: {off:e}"));
@@ -380,11 +405,9 @@ fn a_step_is_that_of_the_cpu() {
 fn rewards(world: &mut World, config: &Config) -> adfq_deep::target::RewardRange {
     let mut range = adfq_deep::target::RewardRange::default();
     for _ in 0..60 * config.envs {
-        let _ = (world.frame(), world.frame());
-        if world.rng.random_range(0..40) != 0 {
-            let _ = world.rng.random_range(0..world.space.actions as u32);
-            range.see(world.rng.random_range(-2.0_f32..2.0));
-        }
+        let _ = (world.frame(), world.frame(), world.rng.random_range(0..40));
+        let _ = world.rng.random_range(0..world.space.actions as u32);
+        range.see(world.rng.random_range(-2.0_f32..2.0));
     }
     range
 }
@@ -433,6 +456,36 @@ fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     }
 }
 
+/// A memory that goes to the CPU and back, to another fleet, is the same, and so is what is drawn from it.
+#[test]
+fn a_memory_can_be_taken_up_by_the_cpu_and_by_another_fleet() {
+    let Some(device) = device() else { return };
+    let image = space(&[12, 12, 1], PIXELS, 4, 6);
+    let configs: Vec<Config> =
+        (0..2).map(|seed| Config { seed, ..config(AgentKind::Adfq, &image, 2, 100, true) }).collect();
+    let (mut first, worlds) = fleet(&device, &image, &configs, Precision::Tf32);
+    let mut second = Fleet::new(&device, &image, &configs, Precision::Tf32).expect("a fleet");
+    for _ in 0..70 {
+        first.learn().expect("a step");
+    }
+    for (run, world) in worlds.iter().enumerate() {
+        let replay = first.replay(run).expect("a memory");
+        assert!(replay.indices().eq(world.replay.indices()));
+        assert_eq!(replay.priorities(), first.priorities(run).expect("priorities").0);
+        let range = rewards(&mut World::new(&configs[run], &image), &configs[run]);
+        second.restore(run, &replay, first.steps(run), &range, first.sampler(run)).expect("another");
+        assert_eq!(second.sampler(run), first.sampler(run));
+        assert!(second.replay(run).expect("a memory") == replay);
+    }
+    first.learn().expect("a step");
+    second.learn().expect("a step");
+    for run in 0..2 {
+        let (a, b) = (first.drawn(run).expect("a batch"), second.drawn(run).expect("a batch"));
+        assert_eq!((&a.places, &a.weight, &a.reward), (&b.places, &b.weight, &b.reward));
+        assert!((a.obs, a.next) == (b.obs, b.next));
+    }
+}
+
 #[test]
 fn what_is_not_finite_is_reported_and_changes_nothing() {
     let Some(device) = device() else { return };
@@ -442,7 +495,8 @@ fn what_is_not_finite_is_reported_and_changes_nothing() {
     let (mut fleet, _) = fleet(&device, &vector, &configs, Precision::Tf32);
     let mut params = fleet.engine().download(Which::Target).expect("parameters");
     let each = params.len() / 2;
-    params[each] = f32::NAN;
+    // In the head: a ReLU may well make a zero of it.
+    params[2 * each - 1] = f32::NAN;
     fleet.engine_mut().upload(Which::Target, &params).expect("parameters");
     let before = fleet.engine().download(Which::Online).expect("parameters");
     let priorities = fleet.priorities(1).expect("priorities");

@@ -13,10 +13,10 @@ const SETTINGS: AdamSettings = AdamSettings { rate: 1e-3, beta1: 0.9, beta2: 0.9
 /// One for all tests, which take turns: what is captured is all that is on the stream. Each network's kernels are compiled
 /// once, all at the same time.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
+    static DEVICE: OnceLock<adfq_nn::Result<Device>> = OnceLock::new();
     static TURN: Mutex<()> = Mutex::new(());
     let device = DEVICE.get_or_init(|| {
-        let device = Device::open(0).map_err(|error| println!("not tested: no GPU ({error})")).ok()?;
+        let device = Device::open(0)?;
         std::thread::scope(|scope| {
             for (name, network, _) in networks() {
                 for observations in [Observations::Floats, BYTES] {
@@ -29,9 +29,10 @@ fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
                 }
             }
         });
-        Some(device)
+        Ok(device)
     });
-    device.clone().map(|device| (device, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
+    let open = device.clone().map_err(|error| println!("not tested: no GPU ({error})")).ok();
+    open.map(|device| (device, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 const BYTES: Observations = Observations::Bytes { scale: 1.0 / 255.0 };

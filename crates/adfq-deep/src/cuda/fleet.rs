@@ -11,9 +11,8 @@ use crate::stats::Learned;
 use crate::trainer::replay_settings;
 use crate::{Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
-use adfq::update::RuleKind;
 use adfq_env::{Element, Space};
-use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, View, Which};
+use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, View, Which};
 use adfq_nn::{AdamSettings, Network};
 use rand::RngExt;
 use std::collections::VecDeque;
@@ -53,8 +52,8 @@ pub struct Fleet {
     pub(super) ledgers: Vec<Ledger>,
     /// Each run's generator, past the numbers that were uploaded.
     pub(super) samplers: Vec<ChaCha8Rng>,
-    /// The same before the present block of numbers.
-    pub(super) before: Vec<ChaCha8Rng>,
+    /// Steps for which numbers were drawn.
+    pub(super) drawn: u64,
     pub(super) packs: Packs,
     mail: Mail,
     uploads: Uploads,
@@ -78,7 +77,7 @@ pub(super) struct Kernels {
     finish: Kernel,
 }
 
-/// A gradient step. Where the learning rate changes, Adam's launches lie between two graphs.
+/// A gradient step. Where the learning rate changes, the launches that need it lie between two graphs.
 enum Graphs {
     Whole(Graph),
     Around { before: Graph, after: Graph },
@@ -100,13 +99,12 @@ impl Fleet {
         let views = if any(AgentKind::Adfq) || any(AgentKind::Ddqn) { 3 } else { 2 };
         let sizes = Sizes::new(configs, space, &ledgers[0], views)?;
         let module = device.compile(&sizes.source())?;
-        let analytic = configs.iter().all(|config| config.adfq.rule == RuleKind::Analytic);
         let kernels = Kernels {
             absorb: module.kernel("absorb")?,
             rebuild: module.kernel("rebuild")?,
             fetch: module.kernel("fetch")?,
             sample: module.kernel("sample")?,
-            teach: module.kernel(if analytic { "teach_analytic" } else { "teach_any" })?,
+            teach: module.kernel("teach")?,
             finish: module.kernel("finish")?,
         };
         let samplers: Vec<_> = configs.iter().map(|config| stream(config.seed, "replay")).collect();
@@ -120,7 +118,7 @@ impl Fleet {
             device: device.clone(),
             configs: configs.to_vec(),
             space: space.clone(),
-            before: samplers.clone(),
+            drawn: 0,
             samplers,
             ledgers,
             engine,
@@ -221,11 +219,18 @@ impl Fleet {
         if self.packs.is_empty {
             return Ok(());
         }
+        let (has_finals, number) = (self.packs.has_finals, self.packs.number as u32);
+        let (pack, finals) = self.packs.present();
+        self.memory.pack.upload(pack)?;
+        if has_finals {
+            self.memory.finals.upload(finals)?;
+        }
         let mut arguments = self.arguments();
-        arguments.push(adfq_nn::cuda::Scalar::Address(self.packs.address()));
-        arguments.push(adfq_nn::cuda::Scalar::U32(self.packs.number as u32));
+        let addresses = [self.memory.pack.address(), self.memory.finals.address()];
+        arguments.extend(addresses.map(Scalar::Address));
+        arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
-        launch(&self.device, &self.kernels.absorb, (2 * sizes.lanes + 1, sizes.runs), 128, &arguments)?;
+        launch(&self.device, &self.kernels.absorb, (2 * sizes.lanes + 1, sizes.runs), 512, &arguments)?;
         self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
         self.packs.turn(sizes, &self.device, &self.mail)
     }
@@ -241,6 +246,11 @@ impl Fleet {
             self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
             self.collect()?;
         }
+        if self.configs[0].learning.final_rate != 1.0 && self.steps.iter().any(|&step| step != self.steps[0])
+        {
+            let must = "1 for runs that are not at the same environment step";
+            return Err(Error::Setting { name: "learning.final_rate", must });
+        }
         self.upload_draws()?;
         if self.graphs.is_none() {
             self.graphs = Some(self.capture()?);
@@ -252,7 +262,7 @@ impl Fleet {
                 let config = &self.configs[0];
                 let rate = config.rate(self.steps[0]);
                 let settings = AdamSettings { rate, ..config.learning.adam };
-                self.engine.adam(&self.pass, &settings, config.learning.clip)?;
+                self.engine.learn(&mut self.pass, self.memory.here(), &settings, config.learning.clip)?;
                 after.launch()?;
             }
             None => {}
@@ -297,19 +307,14 @@ impl Fleet {
 
     /// The generator of a run's draws, as a trainer on the CPU would have it now.
     pub fn sampler(&self, run: usize) -> ChaCha8Rng {
-        if !self.memory.sizes.prioritised {
-            return self.samplers[run].clone();
-        }
-        let mut sampler = self.before[run].clone();
-        let used = self.launched % DRAWS as u64;
-        let used = if used == 0 && self.launched > 0 { DRAWS as u64 } else { used };
-        for _ in 0..used as usize * self.memory.sizes.batch {
-            let _: f64 = sampler.random();
-        }
+        let mut sampler = self.samplers[run].clone();
+        // A number takes two words of the generator.
+        let ahead = (self.drawn.saturating_sub(self.launched)) as u128 * self.memory.sizes.batch as u128;
+        sampler.set_word_pos(sampler.get_word_pos() - 2 * ahead);
         sampler
     }
 
-    pub(super) fn arguments(&self) -> Vec<adfq_nn::cuda::Scalar> {
+    pub(super) fn arguments(&self) -> Vec<Scalar> {
         let (pass, norms) = (&self.pass, self.engine.norms());
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
     }
@@ -332,31 +337,43 @@ impl Fleet {
 
     /// Random numbers for the next steps, or the places themselves where all are equally likely.
     fn upload_draws(&mut self) -> Result<()> {
-        let (batch, block) = (self.memory.sizes.batch, DRAWS as u64);
+        let block = DRAWS as u64;
         if !self.memory.sizes.prioritised {
             if let Some(before) = self.launched.checked_sub(block) {
                 self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
             }
             let places: &mut [u32] = bytemuck::cast_slice_mut(self.uploads.area(self.launched));
             let runs = self.ledgers.iter().zip(&mut self.samplers);
-            for ((ledger, sampler), places) in runs.zip(places.chunks_exact_mut(batch)) {
+            for ((ledger, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
                 ledger.draw(sampler, places)?;
             }
             return Ok(self.memory.places.upload(places)?);
         }
-        if self.launched % block != 0 {
-            return Ok(());
+        // A block of numbers goes up at its first step; the next is drawn meanwhile, a step's worth with every step.
+        if self.drawn == 0 {
+            (0..block).for_each(|_| self.draw_ahead());
         }
-        // The area was last used two blocks ago, and that copy is done when the first step after it is.
+        if self.launched.is_multiple_of(block) {
+            let draws: &[f64] = bytemuck::cast_slice(self.uploads.area(self.launched / block));
+            self.memory.draws.upload(draws)?;
+        }
+        // The other area went up a block ago, and that copy is done when a step after it is.
         if let Some(before) = self.launched.checked_sub(block) {
             self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
         }
-        let draws: &mut [f64] = bytemuck::cast_slice_mut(self.uploads.area(self.launched / block));
-        self.before.clone_from(&self.samplers);
-        for (sampler, draws) in self.samplers.iter_mut().zip(draws.chunks_exact_mut(batch * DRAWS)) {
-            draws.iter_mut().for_each(|draw| *draw = sampler.random());
+        self.draw_ahead();
+        Ok(())
+    }
+
+    /// Draws the numbers of one more step of every run.
+    fn draw_ahead(&mut self) {
+        let (batch, block) = (self.memory.sizes.batch, DRAWS as u64);
+        let area: &mut [f64] = bytemuck::cast_slice_mut(self.uploads.area(self.drawn / block));
+        let first = (self.drawn % block) as usize * batch;
+        for (sampler, draws) in self.samplers.iter_mut().zip(area.chunks_exact_mut(batch * DRAWS)) {
+            draws[first..][..batch].iter_mut().for_each(|draw| *draw = sampler.random());
         }
-        Ok(self.memory.draws.upload(draws)?)
+        self.drawn += 1;
     }
 
     fn capture(&mut self) -> Result<Graphs> {
@@ -364,24 +381,24 @@ impl Fleet {
         let learning = self.configs[0].learning.clone();
         if learning.final_rate == 1.0 {
             let whole = record(&device, || {
-                self.run_until_gradients()?;
-                self.engine.adam(&self.pass, &learning.adam, learning.clip)?;
+                self.run_until_loss()?;
+                self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
                 self.run_after_step()
             })?;
             return Ok(Graphs::Whole(whole));
         }
-        let before = record(&device, || self.run_until_gradients())?;
+        let before = record(&device, || self.run_until_loss())?;
         let after = record(&device, || self.run_after_step())?;
         Ok(Graphs::Around { before, after })
     }
 
-    fn run_until_gradients(&mut self) -> Result<()> {
+    fn run_until_loss(&mut self) -> Result<()> {
         let (arguments, device) = (self.arguments(), &self.device);
         let (runs, batch, views) = {
             let sizes = &self.memory.sizes;
             (sizes.runs, sizes.batch, sizes.views)
         };
-        launch(device, &self.kernels.sample, (2 * batch, runs), 256, &arguments)?;
+        launch(device, &self.kernels.sample, (self.memory.sizes.sample_blocks(), runs), 256, &arguments)?;
         let (here, next) = (self.memory.here(), self.memory.next());
         let view = |which, input| View { which, input };
         let networks = match self.configs[0].agent {
@@ -393,8 +410,7 @@ impl Fleet {
             }
         };
         self.engine.forward(&mut self.pass, &networks[..views])?;
-        launch(device, &self.kernels.teach, (batch.div_ceil(4), runs), 128, &arguments)?;
-        Ok(self.engine.backward(&mut self.pass, here)?)
+        launch(device, &self.kernels.teach, (batch.div_ceil(4), runs), 128, &arguments)
     }
 
     fn run_after_step(&mut self) -> Result<()> {
@@ -427,17 +443,20 @@ fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
 
 /// Whether these runs can share a fleet; the error names the setting in which they differ.
 fn check(configs: &[Config]) -> Result<()> {
-    let same = |name, fits: &dyn Fn(&Config, &Config) -> bool| match configs.iter().all(|c| fits(c, &configs[0])) {
-        true => Ok(()),
-        false => Err(Error::Setting { name, must: "the same in all runs that share a GPU's launches" }),
-    };
+    let same =
+        |name, fits: &dyn Fn(&Config, &Config) -> bool| match configs.iter().all(|c| fits(c, &configs[0])) {
+            true => Ok(()),
+            false => Err(Error::Setting { name, must: "the same in all runs that share a GPU's launches" }),
+        };
     if configs.is_empty() {
         return Err(Error::Setting { name: "seeds", must: "at least 1" });
     }
     configs.iter().try_for_each(Config::check)?;
     same("envs", &|a, b| a.envs == b.envs)?;
     same("agent", &|a, b| a.agent.groups() == b.agent.groups())?;
-    same("network", &|a, b| (&a.network.layers, a.network.dueling) == (&b.network.layers, b.network.dueling))?;
+    same("network", &|a, b| {
+        (&a.network.layers, a.network.dueling) == (&b.network.layers, b.network.dueling)
+    })?;
     same("replay.capacity", &|a, b| a.replay.capacity == b.replay.capacity)?;
     same("replay.priority", &|a, b| a.replay.priority.is_some() == b.replay.priority.is_some())?;
     same("learning.batch", &|a, b| a.learning.batch == b.learning.batch)?;

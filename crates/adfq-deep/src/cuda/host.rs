@@ -1,7 +1,8 @@
 //! The host's side of a fleet: packs of what was pushed, random numbers on their way up, metrics on their way down.
 //!
-//! All of it is page-locked memory which the device reads and writes by itself. The device says how far it is by counters in
-//! that memory, so nobody waits, but where the host is far ahead.
+//! All of it is page-locked memory, which the device copies from or writes to by itself. The device says how far it is by
+//! counters in that memory, so nobody waits, but where the host is far ahead. (Kernels that read the host's memory were
+//! tried for the packs, and took four times as long as a copy and a kernel.)
 
 use super::raw::Pinned;
 use super::sizes::{DRAWS, RING, ROW_WORDS, Sizes};
@@ -19,6 +20,9 @@ const PATIENCE: usize = 200_000;
 #[derive(Debug)]
 pub(super) struct Packs {
     packs: Vec<Pinned>,
+    finals: Vec<Pinned>,
+    /// Whether the present one has final frames.
+    pub has_finals: bool,
     /// The number of the pack being written, counted from 1.
     pub number: u64,
     /// Changed leaves of each run in it.
@@ -30,18 +34,20 @@ pub(super) struct Packs {
 
 impl Packs {
     pub fn new(sizes: &Sizes) -> Result<Self> {
-        let packs = (0..PACKS).map(|_| Pinned::new(sizes.pack_bytes())).collect::<Result<_>>()?;
+        let areas = |bytes| (0..PACKS).map(|_| Pinned::new(bytes)).collect::<Result<Vec<_>>>();
+        let (packs, finals) = (areas(sizes.pack_bytes())?, areas(sizes.finals_bytes())?);
         let (changed, steps) = (vec![0; sizes.runs], vec![0; sizes.runs]);
-        Ok(Self { packs, number: 1, changed, is_empty: true, steps })
+        Ok(Self { packs, finals, has_finals: false, number: 1, changed, is_empty: true, steps })
     }
 
     fn pack(&mut self) -> &mut Pinned {
         &mut self.packs[(self.number % PACKS) as usize]
     }
 
-    /// Where the present pack lies.
-    pub fn address(&self) -> u64 {
-        self.packs[(self.number % PACKS) as usize].address()
+    /// The present pack, and its final frames.
+    pub fn present(&mut self) -> (&[u8], &[u8]) {
+        let at = (self.number % PACKS) as usize;
+        (self.packs[at].bytes(), self.finals[at].bytes())
     }
 
     /// Whether a lane has an entry of this kind already: 0 for a step, 1 for a final frame.
@@ -54,8 +60,8 @@ impl Packs {
     pub fn write(&mut self, sizes: &Sizes, run: usize, lane: usize, kind: usize, entry: Entry, frame: &[u8]) {
         let (lanes, part) = (sizes.lanes, 2 * lane + kind);
         let start = run * sizes.pack_words();
-        let frames = 4 * sizes.runs * sizes.pack_words();
-        let frame_at = frames + (run * 2 * lanes + part) * sizes.padded_frame();
+        let (frames, frame_at) =
+            (4 * sizes.runs * sizes.pack_words(), (run * lanes + lane) * sizes.padded_frame());
         let words = [
             (part, entry.place as u32 + 1),
             (2 * lanes + part, entry.reward.to_bits()),
@@ -65,7 +71,13 @@ impl Packs {
         for (at, word) in words {
             bytes[4 * (start + at)..][..4].copy_from_slice(&word.to_ne_bytes());
         }
-        bytes[frame_at..][..frame.len()].copy_from_slice(frame);
+        if kind == 0 {
+            bytes[frames + frame_at..][..frame.len()].copy_from_slice(frame);
+        } else {
+            let finals = self.finals[(self.number % PACKS) as usize].bytes();
+            finals[frame_at..][..frame.len()].copy_from_slice(frame);
+            self.has_finals = true;
+        }
         self.is_empty = false;
         self.steps[run] += u64::from(kind == 0);
     }
@@ -86,15 +98,14 @@ impl Packs {
     /// Turns to the next pack, once the device has taken in what it held before.
     pub fn turn(&mut self, sizes: &Sizes, device: &Device, mail: &Mail) -> Result<()> {
         self.number += 1;
-        // The pack PACKS ago is done when the one after it has begun.
-        if let Some(before) = (self.number + 1).checked_sub(PACKS).filter(|&before| before > 1) {
+        if let Some(before) = self.number.checked_sub(PACKS) {
             mail.wait(device, |mail| mail.packs() >= before as u32)?;
         }
         let words = 4 * sizes.runs * sizes.pack_words();
         self.pack().bytes()[..words].fill(0);
         self.changed.fill(0);
         self.steps.fill(0);
-        self.is_empty = true;
+        (self.is_empty, self.has_finals) = (true, false);
         Ok(())
     }
 }
@@ -122,7 +133,7 @@ impl Mail {
         self.words.address()
     }
 
-    /// The number of the last pack that the device has begun to take in.
+    /// The number of the last pack that has come up.
     fn packs(&self) -> u32 {
         self.words.word(0).unwrap_or(0)
     }
@@ -140,7 +151,8 @@ impl Mail {
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         let word = |i: usize| self.words.word(at + i).unwrap_or(0);
         let float = |i: usize| f32::from_bits(word(i));
-        let learned = Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
+        let learned =
+            Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
         Some(Report { step: u64::from(word(4)) | u64::from(word(5)) << 32, learned, failed: word(6) })
     }
 

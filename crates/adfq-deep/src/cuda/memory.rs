@@ -2,8 +2,8 @@
 
 use super::sizes::{DRAWS, Sizes};
 use super::update::numbers;
-use crate::config::{AgentKind, Config};
 use crate::Result;
+use crate::config::{AgentKind, Config};
 use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
@@ -101,6 +101,9 @@ pub(super) struct Memory {
     parts: Buffer<f32>,
     errors: Buffer<f32>,
     targets: Buffer<f32>,
+    /// What was pushed, on its way to its places.
+    pub pack: Buffer<u8>,
+    pub finals: Buffer<u8>,
 }
 
 impl Memory {
@@ -131,6 +134,8 @@ impl Memory {
             parts: Buffer::zeros(device, 4 * rows)?,
             errors: Buffer::zeros(device, rows)?,
             targets: Buffer::zeros(device, 2 * rows)?,
+            pack: Buffer::zeros(device, sizes.pack_bytes())?,
+            finals: Buffer::zeros(device, sizes.finals_bytes())?,
             sizes,
         })
     }
@@ -146,7 +151,13 @@ impl Memory {
     }
 
     /// `MEMORY` of `kernels/common.cu`.
-    pub fn arguments(&self, outputs: &Buffer<f32>, gradient: &Buffer<f32>, norms: &Buffer<f32>, mail: u64) -> Vec<Scalar> {
+    pub fn arguments(
+        &self,
+        outputs: &Buffer<f32>,
+        gradient: &Buffer<f32>,
+        norms: &Buffer<f32>,
+        mail: u64,
+    ) -> Vec<Scalar> {
         [
             self.frames.address(),
             self.slots.address(),

@@ -21,4 +21,4 @@ mod update;
 pub use crew::{Crew, Timeline};
 pub use fleet::Fleet;
 pub use memory::Drawn;
-pub use update::update_batch;
+pub use update::Updates;

@@ -3,7 +3,7 @@
 
 use crate::Result;
 use adfq_nn::cuda::{Device, Kernel, Scalar};
-use cudarc::driver::{LaunchConfig, result, sys};
+use cudarc::driver::{result, sys};
 
 /// Launches a kernel of `kernels/` in blocks of so many threads. Its arguments come from `memory`, `update` or `fleet`,
 /// which made the buffers behind them as large as the sizes in the kernel's source say.
@@ -15,10 +15,9 @@ pub(super) fn launch(
     arguments: &[Scalar],
 ) -> Result<()> {
     let size = |n: usize| u32::try_from(n).map_err(|_| adfq_nn::Error::TooLarge);
-    let grid_dim = (size(grid.0)?, size(grid.1)?, 1);
-    let shape = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
+    let grid = (size(grid.0)?, size(grid.1)?, 1);
     // SAFETY: the arguments are those of the kernel; it keeps within buffers that were made with the sizes of its source.
-    Ok(unsafe { kernel.launch(device, shape, arguments) }?)
+    Ok(unsafe { kernel.launch(device, grid, threads, 0, arguments) }?)
 }
 
 /// Zeroed memory of the host that the device sees at the same address.

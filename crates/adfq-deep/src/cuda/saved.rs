@@ -52,7 +52,10 @@ impl Fleet {
         sampler: ChaCha8Rng,
     ) -> Result<()> {
         if self.launched > 0 || run >= self.configs.len() {
-            return Err(Error::Setting { name: "run", must: "one of the fleet's, before its first gradient step" });
+            return Err(Error::Setting {
+                name: "run",
+                must: "one of the fleet's, before its first gradient step",
+            });
         }
         let expected = &self.ledgers[run];
         if !replay.fits(&replay_settings(&self.configs[run]), &self.space) {
@@ -63,7 +66,9 @@ impl Fleet {
         let ledger = Ledger::of(replay);
         let kept: Vec<Vec<_>> = (0..lanes).map(|lane| ledger.kept(lane).collect()).collect();
         for i in 0..slots {
-            for (lane, entry) in kept.iter().enumerate().filter_map(|(lane, kept)| Some((lane, *kept.get(i)?))) {
+            for (lane, entry) in
+                kept.iter().enumerate().filter_map(|(lane, kept)| Some((lane, *kept.get(i)?)))
+            {
                 let frame = replay.frame_at(entry.place);
                 self.packs.write(&self.memory.sizes, run, lane, 1, entry, frame);
             }
@@ -80,8 +85,7 @@ impl Fleet {
         }
         self.memory.state.upload(&state)?;
         self.steps[run] = step;
-        self.samplers[run].clone_from(&sampler);
-        self.before[run] = sampler;
+        self.samplers[run] = sampler;
         Ok(())
     }
 

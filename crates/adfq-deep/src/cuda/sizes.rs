@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::replay::ledger::Ledger;
 use crate::{Error, Result};
+use adfq::update::RuleKind;
 use adfq_env::{Element, Space};
 use std::fmt::Write;
 
@@ -13,15 +14,18 @@ pub(super) const RING: usize = 1024;
 /// Words of a row of metrics, and of what comes before the first.
 pub(super) const ROW_WORDS: usize = 8;
 
-const TEMPLATES: [&str; 7] = [
+/// Bytes of a batch's observations up to which one block puts all of them together.
+const FEW: usize = 1 << 16;
+
+const BEFORE: [&str; 3] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/replay.cu"),
     include_str!("kernels/analytic.cu"),
-    include_str!("kernels/exact.cu"),
-    include_str!("kernels/target.cu"),
-    include_str!("kernels/batch.cu"),
-    include_str!("kernels/finish.cu"),
 ];
+/// The other rules are long, and take seconds to compile.
+const EXACT: &str = include_str!("kernels/exact.cu");
+const AFTER: [&str; 3] =
+    [include_str!("kernels/target.cu"), include_str!("kernels/batch.cu"), include_str!("kernels/finish.cu")];
 
 /// Sizes, as `kernels/common.cu` names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +43,8 @@ pub(super) struct Sizes {
     pub outputs: usize,
     pub views: usize,
     pub prioritised: bool,
+    /// Whether a rule other than the analytic one is used.
+    pub any_rule: bool,
     pub powers: usize,
     /// Leaves that may change in one commit.
     pub changes: usize,
@@ -63,6 +69,7 @@ impl Sizes {
             outputs: space.actions * config.agent.groups(),
             views,
             prioritised: config.replay.priority.is_some(),
+            any_rule: configs.iter().any(|config| config.adfq.rule != RuleKind::Analytic),
             powers: n_step + 1,
             changes: config.envs * 2 * (2 * space.stack + 3 * n_step + 4),
         };
@@ -83,7 +90,7 @@ impl Sizes {
     }
 
     /// For updates alone: a memory of nothing.
-    pub fn of_batch(actions: usize) -> Self {
+    pub fn of_batch() -> Self {
         Self {
             runs: 1,
             lanes: 1,
@@ -94,10 +101,11 @@ impl Sizes {
             stack: 1,
             floats: false,
             batch: 1,
-            actions,
-            outputs: 2 * actions,
+            actions: 1,
+            outputs: 2,
             views: 3,
             prioritised: true,
+            any_rule: true,
             powers: 2,
             changes: 16,
         }
@@ -132,6 +140,22 @@ impl Sizes {
         self.levels().last().copied().unwrap_or(0)
     }
 
+    /// Transitions that one block of `sample` puts together, or the blocks that share one: as many as a large GPU keeps
+    /// busy. No number depends on them.
+    fn rows_and_split(&self) -> (usize, usize) {
+        let bytes = 2 * self.observation() * if self.floats { 4 } else { 1 };
+        match self.batch * bytes <= FEW {
+            true => (self.batch, 1),
+            false => (1, (256 / (self.batch * self.runs)).clamp(1, 8)),
+        }
+    }
+
+    /// Blocks of `sample` for each run.
+    pub fn sample_blocks(&self) -> usize {
+        let (rows, split) = self.rows_and_split();
+        self.batch.div_ceil(rows) * split
+    }
+
     /// Words of a run in a pack, see `absorb`.
     pub fn pack_words(&self) -> usize {
         (6 * self.lanes + 1 + self.changes).next_multiple_of(4)
@@ -142,9 +166,14 @@ impl Sizes {
         self.frame_bytes.next_multiple_of(16)
     }
 
-    /// Bytes of a pack.
+    /// Bytes of the final frames that a pack may have.
+    pub fn finals_bytes(&self) -> usize {
+        self.runs * self.lanes * self.padded_frame()
+    }
+
+    /// Bytes of a pack without them.
     pub fn pack_bytes(&self) -> usize {
-        self.runs * (4 * self.pack_words() + 2 * self.lanes * self.padded_frame())
+        self.runs * 4 * self.pack_words() + self.finals_bytes()
     }
 
     /// The text of the kernels.
@@ -168,11 +197,13 @@ impl Sizes {
             ("LEAF_BLOCKS", self.leaf_blocks()),
             ("NODES", nodes),
             ("PRIORITISED", usize::from(self.prioritised)),
+            ("ANY_RULE", usize::from(self.any_rule)),
+            ("ROWS", self.rows_and_split().0),
+            ("SPLIT", self.rows_and_split().1),
             ("VIEWS", self.views),
             ("POWERS", self.powers),
             ("DRAWS", DRAWS),
             ("RING", RING),
-            ("CHANGES", self.changes),
             ("PACK_WORDS", self.pack_words()),
         ] {
             // Writing to a string cannot fail.
@@ -180,6 +211,9 @@ impl Sizes {
         }
         let element = if self.floats { "float" } else { "unsigned char" };
         let _ = writeln!(text, "#define LEVEL_STARTS {{{}}}\n#define ELEMENT {element}", starts.join(", "));
-        text + &TEMPLATES.join("\n")
+        for part in BEFORE.iter().chain(self.any_rule.then_some(&EXACT)).chain(&AFTER) {
+            text.push_str(part);
+        }
+        text
     }
 }

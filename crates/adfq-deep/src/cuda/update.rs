@@ -5,7 +5,7 @@ use super::sizes::Sizes;
 use crate::Result;
 use adfq::batch::Batch;
 use adfq::update::{NoiseKind, RuleKind};
-use adfq_nn::cuda::{Buffer, Device, Scalar};
+use adfq_nn::cuda::{Buffer, Device, Kernel, Scalar};
 
 /// How rules and kinds of noise are numbered in the kernels.
 pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
@@ -22,8 +22,7 @@ pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
     (rule, noise)
 }
 
-/// Posterior means and variances of a batch, computed on the device in f64. An element that has no posterior is NaN. The
-/// discount and the noise's variance are columns of the batch; of the latter the first counts.
+/// The ADFQ update on a device, all rules of it, for batches of any size.
 ///
 /// ```
 /// use adfq::batch::{Batch, Column};
@@ -43,17 +42,45 @@ pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
 ///     var_next: &[1.0, 1.0],
 /// };
 /// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
-/// let (mean, var) = adfq_deep::cuda::update_batch(&device, &batch, RuleKind::Analytic, NoiseKind::None, 1e-10)?;
+/// let updates = adfq_deep::cuda::Updates::new(&device)?;
+/// let (mean, var) = updates.batch(&batch, RuleKind::Analytic, NoiseKind::None, 1e-10)?;
 /// assert!(mean[0] > 0.5 && var[0] < 1.0);
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
-pub fn update_batch(
-    device: &Device,
+#[derive(Debug)]
+pub struct Updates {
+    device: Device,
+    kernel: Kernel,
+}
+
+impl Updates {
+    /// Compiles the rules for a device.
+    pub fn new(device: &Device) -> Result<Self> {
+        let module = device.compile(&Sizes::of_batch().source())?;
+        Ok(Self { device: device.clone(), kernel: module.kernel("update_batch")? })
+    }
+
+    /// Posterior means and variances, computed in f64, the variances no smaller than `floor`. An element that has no
+    /// posterior is NaN. Of the noise's variances the first counts for all.
+    pub fn batch(
+        &self,
+        batch: &Batch<f64>,
+        rule: RuleKind,
+        noise: NoiseKind,
+        floor: f64,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        update_batch(self, batch, rule, noise, floor)
+    }
+}
+
+fn update_batch(
+    updates: &Updates,
     batch: &Batch<f64>,
     rule: RuleKind,
     noise: NoiseKind,
     floor: f64,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
+    let device = &updates.device;
     let (count, actions) = (batch.mu_sa.len(), batch.actions);
     let table = count * actions;
     for (what, needed, found) in [
@@ -76,7 +103,6 @@ pub fn update_batch(
         [] => vec![0; count],
         terminal => terminal.iter().map(|&ended| ended.into()).collect(),
     };
-    let module = device.compile(&Sizes::of_batch(actions).source())?;
     let columns = [batch.mu_sa, batch.var_sa, batch.reward, &discounts];
     let columns = columns.map(|column| Buffer::of(device, column));
     let [mu_sa, var_sa, reward, discount] = columns;
@@ -103,7 +129,7 @@ pub fn update_batch(
         Scalar::I32(rule),
         Scalar::I32(noise),
     ];
-    launch(device, &module.kernel("update_batch")?, (count.div_ceil(4), 1), 128, &arguments)?;
+    launch(device, &updates.kernel, (count.div_ceil(4), 1), 128, &arguments)?;
     Ok((mean.download()?, var.download()?))
 }
 

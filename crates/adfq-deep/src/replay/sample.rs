@@ -119,7 +119,12 @@ impl Replay {
 
 /// A lane, then a place in a window as wide as the widest; again, if there is no transition there. Lanes are of about
 /// equal length, so that few draws are lost.
-pub(super) fn draw_uniform(lanes: &[Lane], batch: usize, rng: &mut impl Rng, mut take: impl FnMut(usize, u64)) {
+pub(super) fn draw_uniform(
+    lanes: &[Lane],
+    batch: usize,
+    rng: &mut impl Rng,
+    mut take: impl FnMut(usize, u64),
+) {
     let width = |window: &std::ops::Range<u64>| window.end - window.start;
     let widest = lanes.iter().map(|lane| width(lane.window())).max().unwrap_or(0);
     let mut drawn = 0;

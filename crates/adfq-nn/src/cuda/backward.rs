@@ -33,6 +33,9 @@ impl Engine {
             let weights = self.weights_parameters(pass, i, dy, if op.input == 0 { input } else { delta.x });
             self.run_backward(pass, i, delta, weights)?;
         }
+        if self.plan.ops.iter().any(|op| !op.thin) {
+            self.device.join()?;
+        }
         self.sum_parts(pass)
     }
 
@@ -93,6 +96,11 @@ impl Engine {
                 backward.run(device, (blocks, copies, 1), 256, 0, thin)
             }
             OpKernels::Tiled { delta: kernels, weights: kernel, .. } => {
+                // Gradients of weights need nothing of the deltas further down: they run beside them.
+                let tile = op.weights_tile;
+                let columns = (weights.tiles_n * weights.splits) as usize;
+                let grid = (op.geometry.patch().div_ceil(tile.m), columns, copies);
+                kernel.run_on(device.fork()?, grid, 128, op.weights_shared(), weights)?;
                 if let Some(kernels) = kernels {
                     let g = op.geometry;
                     let classes = g.stride * g.stride;
@@ -103,10 +111,7 @@ impl Engine {
                     let grid = (rows.div_ceil(tile.m), columns, copies);
                     kernels[variant].run(device, grid, 128, tile.delta_shared(), delta)?;
                 }
-                let tile = op.weights_tile;
-                let columns = (weights.tiles_n * weights.splits) as usize;
-                let grid = (op.geometry.patch().div_ceil(tile.m), columns, copies);
-                kernel.run(device, grid, 128, op.weights_shared(), weights)
+                Ok(())
             }
         }
     }

@@ -19,6 +19,8 @@ pub(super) type Kept = Vec<Arc<dyn Any + Send + Sync>>;
 struct Inner {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    /// For work that does not depend on what follows on the first; joined before the call returns.
+    side: Arc<CudaStream>,
     /// While a graph is captured: what it must keep alive.
     capture: Mutex<Option<Kept>>,
     /// What was compiled already, by source and precision.
@@ -59,11 +61,17 @@ impl Device {
         if ordinal >= count.max(0) as usize {
             return Err(missing(&format!("there are {count} GPUs"), "name one of them, or use the CPU"));
         }
-        let (context, stream) = launch::open(ordinal)?;
+        let (context, [stream, side]) = launch::open(ordinal)?;
         if context.compute_capability()?.0 < 8 {
             return Err(missing("it is too old for TF32", "use a GPU of compute capability 8.0 or later"));
         }
-        Ok(Self(Arc::new(Inner { context, stream, capture: Mutex::new(None), modules: Mutex::default() })))
+        Ok(Self(Arc::new(Inner {
+            context,
+            stream,
+            side,
+            capture: Mutex::new(None),
+            modules: Mutex::default(),
+        })))
     }
 
     /// What the driver calls it.
@@ -119,6 +127,17 @@ impl Device {
 
     pub(super) fn stream(&self) -> &Arc<CudaStream> {
         &self.0.stream
+    }
+
+    /// The second stream, after everything that is on the first now.
+    pub(super) fn fork(&self) -> Result<&Arc<CudaStream>> {
+        self.0.side.join(&self.0.stream)?;
+        Ok(&self.0.side)
+    }
+
+    /// What follows on the first stream waits for the second.
+    pub(super) fn join(&self) -> Result<()> {
+        Ok(self.0.stream.join(&self.0.side)?)
     }
 
     /// Notes that a graph in capture uses this memory.

@@ -61,13 +61,14 @@ pub(super) fn libraries() -> (bool, bool) {
     unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) }
 }
 
-/// A context and the one stream on which everything runs.
-pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, Arc<CudaStream>)> {
+/// A context, the stream on which everything runs, and one that leaves it and comes back within a backward pass.
+pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, [Arc<CudaStream>; 2])> {
     let context = CudaContext::new(ordinal)?;
-    // SAFETY: all work of a device is on one stream, in order, so no events are needed between uses of a buffer.
+    // SAFETY: all work of a device is on one stream, in order, or between a fork and a join of it, so no events are needed
+    // between uses of a buffer.
     unsafe { context.disable_event_tracking() };
-    let stream = context.new_stream()?;
-    Ok((context, stream))
+    let streams = [context.new_stream()?, context.new_stream()?];
+    Ok((context, streams))
 }
 
 /// Compiles CUDA C++ for a device.
@@ -139,6 +140,18 @@ impl Kernel {
         shared: usize,
         parameter: P,
     ) -> Result<()> {
+        self.run_on(device.stream(), grid, threads, shared, parameter)
+    }
+
+    /// The same on a stream of the device.
+    pub(super) fn run_on<P: Parameter>(
+        &self,
+        stream: &CudaStream,
+        grid: (usize, usize, usize),
+        threads: usize,
+        shared: usize,
+        parameter: P,
+    ) -> Result<()> {
         let size = |n: usize| u32::try_from(n).map_err(|_| Error::TooLarge);
         let shape = LaunchConfig {
             grid_dim: (size(grid.0)?, size(grid.1)?, size(grid.2)?),
@@ -146,7 +159,7 @@ impl Kernel {
             shared_mem_bytes: size(shared)?,
         };
         let parameter = Bits(parameter);
-        let mut builder = device.stream().launch_builder(&self.0);
+        let mut builder = stream.launch_builder(&self.0);
         builder.arg(&parameter);
         // SAFETY: the kernel was written for `P`; the plan that filled it in sized all buffers, which outlive the launch
         // because memory is freed in the order of the stream.

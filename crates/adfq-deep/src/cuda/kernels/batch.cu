@@ -11,6 +11,6 @@ extern "C" __global__ void __launch_bounds__(128) update_batch(const double* mu_
     long long b = (long long)i * actions + (lane < actions ? lane : 0);
     Problem problem = {mu_sa[i], var_sa[i], reward[i], discount[i], terminal[i] != 0, mu_next[b], var_next[b],
                        terminal_var, var_w, floor, actions, rule, noise};
-    Moments found = posterior<true>(problem, sorted[warp], lane);
+    Moments found = posterior(problem, sorted[warp], lane);
     if (lane == 0) mean[i] = found.mean, var[i] = found.var;
 }

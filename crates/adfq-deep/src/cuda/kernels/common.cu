@@ -4,7 +4,9 @@
 //   STACK, ELEMENT                frames of an observation, and the type of its numbers
 //   BATCH, ACTIONS, OUTPUTS       rows of a batch, and what the network gives for one
 //   LEVELS, LEAF_BLOCKS, NODES, LEVEL_STARTS   the tree, see replay.cu
-//   PRIORITISED, VIEWS, POWERS, DRAWS, RING, CHANGES, PACK_WORDS
+//   PRIORITISED, ANY_RULE         whether draws are by priority, and whether a rule other than the analytic one is used
+//   ROWS, SPLIT                   transitions of a block of `sample`, or blocks of a transition
+//   VIEWS, POWERS, DRAWS, RING, PACK_WORDS
 //
 // A run's numbers are computed by blocks of its own, in an order that does not depend on the others.
 
@@ -35,6 +37,10 @@ static constexpr u32 TERMINAL = 1u << 31;
         double *all_state, const double *powers, const double *draws, u32 *places, Row *rows, ELEMENT *here,       \
         ELEMENT *next, const float *outputs, float *gradient, float4 *parts, float *errors, float2 *targets,       \
         const float *norms, u32 *mail
+
+#define PASS_ON                                                                                                    \
+    frames, slots, leaves, sums, minima, all_settings, all_state, powers, draws, places, rows, here, next, outputs, \
+        gradient, parts, errors, targets, norms, mail
 
 static constexpr double LEAST_NORMAL = 2.2250738585072014e-308;
 

@@ -37,18 +37,16 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         u32 failed = !beliefs ? 1 : !finite(loss) ? 2 : !finite(norm) ? 3 : 0;
         if (failed != 0 && state[FAILED] == 0.0) state[FAILED] = failed;
         state[LEARNED] = learned + 1.0;
-        volatile u32* row = mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8;
-        row[0] = __float_as_uint(loss);
-        row[1] = __float_as_uint(norm);
-        row[2] = __float_as_uint(mean_q);
-        row[3] = __float_as_uint(settings[AGENT] == ADFQ ? mean_sigma : __int_as_float(0x7fc00000));
+        uint4* row = (uint4*)(mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8);
+        float sigma = settings[AGENT] == ADFQ ? mean_sigma : __int_as_float(0x7fc00000);
         u64 step = (u64)state[STEP];
-        row[4] = (u32)step, row[5] = (u32)(step >> 32);
-        row[6] = failed;
+        __stcg(row, make_uint4(__float_as_uint(loss), __float_as_uint(norm), __float_as_uint(mean_q), __float_as_uint(sigma)));
         __threadfence_system();
-        row[7] = (u32)learned + 1;  // whole now
+        // The last word says that the row is whole.
+        __stcg(row + 1, make_uint4((u32)step, (u32)(step >> 32), failed, (u32)learned + 1));
     }
-    if (!PRIORITISED || !good) return;
+    // Warp 0 is done when the host has heard; the others do not wait for that.
+    if (!PRIORITISED || !good || threadIdx.x < 32) return;
     if (threadIdx.x == 32) {
         double largest = state[LARGEST];
         for (int i = 0; i < BATCH; i++) largest = fmax(largest, priority[i]);
@@ -64,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         if (last) leaves[place[i]] = weight_of(priority[i], settings[ALPHA]);
         touched[i] = place[i] / 16;
     }
-    __syncthreads();
+    barrier<1, 96>();
     long long nodes = (long long)run * NODES * 16;
-    refresh(touched, BATCH, leaves, sums + nodes, minima + nodes);
+    refresh<1, 96>(touched, BATCH, leaves, sums + nodes, minima + nodes);
 }

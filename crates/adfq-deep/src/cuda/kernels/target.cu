@@ -1,7 +1,6 @@
 // What a transition teaches: the target of each agent, and the loss's gradient.
 
 // The update of one transition; all lanes of a warp have the answer. NaN where there is none.
-template <bool ANY_RULE>
 __device__ Moments posterior(const Problem& of, Targets& sorted, int lane) {
     const double nan = __longlong_as_double(0x7ff8000000000000LL);
     int actions = of.actions;
@@ -27,12 +26,14 @@ __device__ Moments posterior(const Problem& of, Targets& sorted, int lane) {
         Peak peak = find_peak(sorted, lane, actions, 1.0 / wide, of.noise == APPROXIMATE_NOISE ? w : 0.0);
         found = mix(peak, lane, actions);
         found.mean = fmin(fmax(of.mu_0 + found.mean, low), high);
-        if (ANY_RULE && of.rule != ANALYTIC) found = integrate(of, sorted, lane, wide, peak, found);
+#if ANY_RULE
+        if (of.rule != ANALYTIC) found = integrate(of, sorted, lane, wide, peak, found);
+#endif
         if (of.noise == EXACT_NOISE) {
             double kappa = of.v_0 / (of.v_0 + w);
             found = {of.mu_0 + kappa * (found.mean - of.mu_0), kappa * (w + kappa * found.var)};
         }
-        if (ANY_RULE && of.rule == GRID) found.var = fmax(found.var, LEAST_NORMAL);
+        if (of.rule == GRID) found.var = fmax(found.var, LEAST_NORMAL);
     }
     __syncwarp();
     if (!finite(found.mean) || !finite(found.var)) return {nan, nan};
@@ -85,8 +86,7 @@ __device__ __forceinline__ float value_beyond(const float* outputs, const double
 // Targets, the gradient of the outputs, errors and the parts of the metrics. A warp for each transition; views are the
 // online network on s, and then for ADFQ the target network on s and s', for DQN the target network on s', and for
 // Double DQN the online network on s' too. Grid: (BATCH / 4, runs).
-template <bool ANY_RULE>
-__device__ void teach(MEMORY) {
+extern "C" __global__ void __launch_bounds__(128) teach(MEMORY) {
     __shared__ Targets sorted[4];
     int run = blockIdx.y, lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 4 + warp;
     if (i >= BATCH) return;
@@ -102,7 +102,7 @@ __device__ void teach(MEMORY) {
         Problem problem = {prior[action], var_of(prior[ACTIONS + action], settings), row.reward, row.discount, terminal,
                            beyond[b], var_of(beyond[ACTIONS + b], settings), settings[TERMINAL_VAR], settings[VAR_W],
                            settings[MIN_VAR], ACTIONS, (int)settings[RULE], (int)settings[NOISE]};
-        Moments found = posterior<ANY_RULE>(problem, sorted[warp], lane);
+        Moments found = posterior(problem, sorted[warp], lane);
         target = make_float2((float)found.mean, found.var < 1.17549435e-38 ? 1.17549435e-38f : (float)found.var);
     } else {
         float beyond = value_beyond(outputs, settings, run, i, lane);
@@ -134,9 +134,3 @@ __device__ void teach(MEMORY) {
     errors[run * BATCH + i] = wrong + fabsf(error);
     parts[run * BATCH + i] = part;
 }
-
-#define PASS_ON                                                                                                       \
-    frames, slots, leaves, sums, minima, all_settings, all_state, powers, draws, places, rows, here, next, outputs,   \
-        gradient, parts, errors, targets, norms, mail
-extern "C" __global__ void __launch_bounds__(128) teach_analytic(MEMORY) { teach<false>(PASS_ON); }
-extern "C" __global__ void __launch_bounds__(128) teach_any(MEMORY) { teach<true>(PASS_ON); }
