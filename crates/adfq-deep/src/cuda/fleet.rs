@@ -260,7 +260,8 @@ impl Fleet {
             Some(Graphs::Around { before, after }) => {
                 before.launch()?;
                 let config = &self.configs[0];
-                let rate = config.rate(self.steps[0]);
+                // A rate that has fallen to nothing changes nothing, but is no setting of Adam's.
+                let rate = config.rate(self.steps[0]).max(f32::MIN_POSITIVE);
                 let settings = AdamSettings { rate, ..config.learning.adam };
                 self.engine.learn(&mut self.pass, self.memory.here(), &settings, config.learning.clip)?;
                 after.launch()?;
