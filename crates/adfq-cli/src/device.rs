@@ -43,7 +43,9 @@ fn open(ordinal: usize) -> Result<()> {
 
 #[cfg(not(feature = "cuda"))]
 fn open(ordinal: usize) -> Result<()> {
-    anyhow::bail!("cuda:{ordinal} cannot be used: this program was built without it; build it with --features cuda")
+    anyhow::bail!(
+        "cuda:{ordinal} cannot be used: this program was built without it; build it with --features cuda"
+    )
 }
 
 #[cfg(test)]

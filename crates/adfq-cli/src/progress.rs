@@ -59,7 +59,10 @@ impl Watch {
         let folder = self.run.folder().display();
         if !outcome? {
             let (step, steps) = (HumanCount(trainer.step()), HumanCount(trainer.config().steps));
-            say(bars, &format!("stopped at step {step} of {steps}; go on with: adfq train --resume {folder}"));
+            say(
+                bars,
+                &format!("stopped at step {step} of {steps}; go on with: adfq train --resume {folder}"),
+            );
             return Ok(None);
         }
         let summary = self.run.finish(trainer)?;
@@ -121,7 +124,8 @@ pub fn train_on_gpu(ordinal: usize, runs: Vec<(Run, Trainer)>, stop: &AtomicBool
     let summaries = std::thread::scope(|scope| {
         let spawn = |runs| scope.spawn(|| train_together(ordinal, runs, &bars, stop));
         let threads: Vec<_> = groups.into_values().map(spawn).collect();
-        let done = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked")));
+        let done =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked")));
         done.collect::<Result<Vec<_>>>()
     })?
     .concat();
