@@ -15,6 +15,7 @@ mod memory;
 mod raw;
 mod saved;
 mod sizes;
+mod step;
 mod update;
 
 pub use fleet::Fleet;
