@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 /// }
 /// fleet.learn()?;
 /// fleet.wait()?;
-/// assert_eq!(fleet.learned()?.len(), 3);
+/// assert_eq!(fleet.learned().len(), 3);
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
 pub struct Fleet {
@@ -61,7 +61,7 @@ pub struct Fleet {
     /// Gradient steps put on the stream, and those whose metrics have been taken.
     pub(super) launched: u64,
     pub(super) taken: u64,
-    pub(super) reports: VecDeque<(usize, Learned)>,
+    pub(super) reports: VecDeque<(usize, Result<Learned>)>,
 }
 
 #[derive(Debug)]

@@ -162,7 +162,7 @@ impl Mail {
             if there(self) {
                 return Ok(());
             }
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
         device.synchronise()?;
         if there(self) { Ok(()) } else { Err(lost()) }

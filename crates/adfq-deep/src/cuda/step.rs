@@ -30,7 +30,7 @@ impl Fleet {
         if self.launched - self.taken >= RING as u64 / 2 {
             let due = self.launched - RING as u64 / 4;
             self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
-            self.collect()?;
+            self.collect();
         }
         if self.configs[0].learning.final_rate != 1.0 && self.steps.iter().any(|&step| step != self.steps[0])
         {
@@ -58,27 +58,27 @@ impl Fleet {
     }
 
     /// What gradient steps were like, with the number of the run, in order; those that have been reported since the last
-    /// call. It does not wait. A run whose quantities are not finite any more is an error; its parameters are then those
-    /// before that step.
-    pub fn learned(&mut self) -> Result<Vec<(usize, Learned)>> {
-        self.collect()?;
-        Ok(self.reports.drain(..).collect())
+    /// call. It does not wait. A step of a run with a quantity that is not finite is an [`Error::Diverged`] of that run
+    /// alone; its parameters and priorities are then those before that step.
+    pub fn learned(&mut self) -> Vec<(usize, Result<Learned>)> {
+        self.collect();
+        self.reports.drain(..).collect()
     }
 
-    fn collect(&mut self) -> Result<()> {
+    fn collect(&mut self) {
         while self.taken < self.launched
             && let Some(rows) = self.mail.rows(self.taken)
         {
             self.taken += 1;
             for (run, row) in rows.into_iter().enumerate() {
-                if row.failed != 0 {
-                    let quantity = QUANTITIES[row.failed as usize % QUANTITIES.len()];
-                    return Err(Error::Diverged { quantity, step: row.step, good: None });
-                }
-                self.reports.push_back((run, row.learned));
+                let quantity = QUANTITIES[row.failed as usize % QUANTITIES.len()];
+                let learned = match row.failed {
+                    0 => Ok(row.learned),
+                    _ => Err(Error::Diverged { quantity, step: row.step, good: None }),
+                };
+                self.reports.push_back((run, learned));
             }
         }
-        Ok(())
     }
 
     /// Random numbers for the next steps, or the places themselves where all are equally likely.
