@@ -35,6 +35,7 @@ impl Choice {
     }
 }
 
+/// Whether the GPU of this number can be used; the error says what is missing.
 #[cfg(feature = "cuda")]
 fn open(ordinal: usize) -> Result<()> {
     adfq_nn::cuda::Device::open(ordinal)?;
@@ -42,7 +43,7 @@ fn open(ordinal: usize) -> Result<()> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn open(ordinal: usize) -> Result<()> {
+pub fn open(ordinal: usize) -> Result<()> {
     anyhow::bail!(
         "cuda:{ordinal} cannot be used: this program was built without it; build it with --features cuda"
     )

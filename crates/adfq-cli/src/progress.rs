@@ -136,6 +136,12 @@ pub fn train_on_gpu(ordinal: usize, runs: Vec<(Run, Trainer)>, stop: &AtomicBool
     Ok(())
 }
 
+/// This program was built without.
+#[cfg(not(feature = "cuda"))]
+pub fn train_on_gpu(ordinal: usize, _: Vec<(Run, Trainer)>, _: &AtomicBool) -> Result<()> {
+    crate::device::open(ordinal)
+}
+
 #[cfg(feature = "cuda")]
 fn train_together(
     ordinal: usize,

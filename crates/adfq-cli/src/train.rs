@@ -1,9 +1,7 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
-#[cfg(feature = "cuda")]
-use crate::progress::train_on_gpu;
-use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all};
+use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all, train_on_gpu};
 use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
 use adfq_deep::trainer::replay_bytes;
@@ -285,7 +283,6 @@ pub fn run(args: &Args) -> Result<()> {
             HumanCount(trainer.step()),
             HumanCount(config.steps)
         );
-        #[cfg(feature = "cuda")]
         if let Some(ordinal) = gpu {
             return train_on_gpu(ordinal, vec![(run, trainer)], &stop);
         }
@@ -295,7 +292,6 @@ pub fn run(args: &Args) -> Result<()> {
     let (config, evaluation) = args.config(env, &host)?;
     let runs = args.plan(&config);
     introduce(&runs, evaluation.space());
-    #[cfg(feature = "cuda")]
     if let Some(ordinal) = gpu {
         drop(evaluation);
         let create = |(folder, config): &(PathBuf, Config)| Run::create(folder, config, &host, clock());

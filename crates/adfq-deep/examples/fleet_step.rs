@@ -105,7 +105,7 @@ fn main() -> Result<()> {
             (0..runs).try_for_each(|run| fleet.push(run, 0, &frame, 0, 0.0, false, false, None))?;
             fleet.commit()
         })?;
-        fleet.learned()?;
+        fleet.learned().into_iter().try_for_each(|(_, learned)| learned.map(drop))?;
         let each = learn / runs as f64;
         println!("{name:22} N={runs:<3} {each:8.2} {goal:7.1} {learn:9.1} {push:9.1}");
     }

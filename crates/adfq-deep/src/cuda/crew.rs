@@ -183,7 +183,7 @@ impl Crew {
             self.fleet.wait()?;
         }
         for (run, learned) in self.fleet.learned()? {
-            self.trainers[run].stats.learned(&learned);
+            self.trainers[run].stats.learned(&learned?);
         }
         Ok(())
     }

@@ -3,22 +3,19 @@
 use super::host::{Mail, Packs, Uploads};
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
-use super::sizes::{DRAWS, RING, Sizes};
-use crate::config::{AgentKind, Config, TargetUpdate};
+use super::sizes::{Sizes, check};
+use super::step::Graphs;
+use crate::Result;
+use crate::config::{AgentKind, Config};
 use crate::replay::ReplayError;
 use crate::replay::ledger::Ledger;
 use crate::stats::Learned;
 use crate::trainer::replay_settings;
-use crate::{Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
-use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, View, Which};
-use adfq_nn::{AdamSettings, Network};
-use rand::RngExt;
+use adfq_nn::Network;
+use adfq_nn::cuda::{Device, Engine, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
-
-/// What went wrong, as the device numbers it.
-const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
 
 /// N runs with the same space, network, batch and number of environments. Their seeds, agents and most numbers are their
 /// own; the learning rate and how the target network follows are common, and DQN and Double DQN may share a fleet, but not
@@ -39,15 +36,15 @@ const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
 /// }
 /// fleet.learn()?;
 /// fleet.wait()?;
-/// assert_eq!(fleet.learned()?.len(), 3);
+/// assert_eq!(fleet.learned().len(), 3);
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
 pub struct Fleet {
     pub(super) device: Device,
     pub(super) configs: Vec<Config>,
     pub(super) space: Space,
-    engine: Engine,
-    pass: Pass,
+    pub(super) engine: Engine,
+    pub(super) pass: Pass,
     pub(super) memory: Memory,
     pub(super) ledgers: Vec<Ledger>,
     /// Each run's generator, past the numbers that were uploaded.
@@ -55,32 +52,26 @@ pub struct Fleet {
     /// Steps for which numbers were drawn.
     pub(super) drawn: u64,
     pub(super) packs: Packs,
-    mail: Mail,
-    uploads: Uploads,
+    pub(super) mail: Mail,
+    pub(super) uploads: Uploads,
     pub(super) kernels: Kernels,
-    graphs: Option<Graphs>,
+    pub(super) graphs: Option<Graphs>,
     /// Environment steps of each run.
     pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
     pub(super) launched: u64,
-    taken: u64,
-    reports: VecDeque<(usize, Learned)>,
+    pub(super) taken: u64,
+    pub(super) reports: VecDeque<(usize, Result<Learned>)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Kernels {
-    absorb: Kernel,
+    pub(super) absorb: Kernel,
     pub(super) rebuild: Kernel,
     pub(super) fetch: Kernel,
-    sample: Kernel,
-    teach: Kernel,
-    finish: Kernel,
-}
-
-/// A gradient step. Where the learning rate changes, the launches that need it lie between two graphs.
-enum Graphs {
-    Whole(Graph),
-    Around { before: Graph, after: Graph },
+    pub(super) sample: Kernel,
+    pub(super) teach: Kernel,
+    pub(super) finish: Kernel,
 }
 
 impl Fleet {
@@ -235,54 +226,9 @@ impl Fleet {
         self.packs.turn(sizes, &self.device, &self.mail)
     }
 
-    /// One gradient step of every run. Returns before it is done; what it was like comes from [`Fleet::learned`].
-    pub fn learn(&mut self) -> Result<()> {
-        self.commit()?;
-        if self.is_empty() {
-            return Err(ReplayError::Empty.into());
-        }
-        if self.launched - self.taken >= RING as u64 / 2 {
-            let due = self.launched - RING as u64 / 4;
-            self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
-            self.collect()?;
-        }
-        if self.configs[0].learning.final_rate != 1.0 && self.steps.iter().any(|&step| step != self.steps[0])
-        {
-            let must = "1 for runs that are not at the same environment step";
-            return Err(Error::Setting { name: "learning.final_rate", must });
-        }
-        self.upload_draws()?;
-        if self.graphs.is_none() {
-            self.graphs = Some(self.capture()?);
-        }
-        match &self.graphs {
-            Some(Graphs::Whole(graph)) => graph.launch()?,
-            Some(Graphs::Around { before, after }) => {
-                before.launch()?;
-                let config = &self.configs[0];
-                // A rate that has fallen to nothing changes nothing, but is no setting of Adam's.
-                let rate = config.rate(self.steps[0]).max(f32::MIN_POSITIVE);
-                let settings = AdamSettings { rate, ..config.learning.adam };
-                self.engine.learn(&mut self.pass, self.memory.here(), &settings, config.learning.clip)?;
-                after.launch()?;
-            }
-            None => {}
-        }
-        self.launched += 1;
-        Ok(())
-    }
-
     /// Copies the online parameters of every run to its target network.
     pub fn copy_target(&mut self) -> Result<()> {
         Ok(self.engine.update_target(1.0)?)
-    }
-
-    /// What gradient steps were like, with the number of the run, in order; those that have been reported since the last
-    /// call. It does not wait. A run whose quantities are not finite any more is an error; its parameters are then those
-    /// before that step.
-    pub fn learned(&mut self) -> Result<Vec<(usize, Learned)>> {
-        self.collect()?;
-        Ok(self.reports.drain(..).collect())
     }
 
     /// Waits until the device is done with everything.
@@ -319,108 +265,6 @@ impl Fleet {
         let (pass, norms) = (&self.pass, self.engine.norms());
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
     }
-
-    fn collect(&mut self) -> Result<()> {
-        while self.taken < self.launched
-            && let Some(rows) = self.mail.rows(self.taken)
-        {
-            self.taken += 1;
-            for (run, row) in rows.into_iter().enumerate() {
-                if row.failed != 0 {
-                    let quantity = QUANTITIES[row.failed as usize % QUANTITIES.len()];
-                    return Err(Error::Diverged { quantity, step: row.step, good: None });
-                }
-                self.reports.push_back((run, row.learned));
-            }
-        }
-        Ok(())
-    }
-
-    /// Random numbers for the next steps, or the places themselves where all are equally likely.
-    fn upload_draws(&mut self) -> Result<()> {
-        let block = DRAWS as u64;
-        if !self.memory.sizes.prioritised {
-            if let Some(before) = self.launched.checked_sub(block) {
-                self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
-            }
-            let places: &mut [u32] = bytemuck::cast_slice_mut(self.uploads.area(self.launched));
-            let runs = self.ledgers.iter().zip(&mut self.samplers);
-            for ((ledger, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
-                ledger.draw(sampler, places)?;
-            }
-            return Ok(self.memory.places.upload(places)?);
-        }
-        // A block of numbers goes up at its first step; the next is drawn meanwhile, a step's worth with every step.
-        if self.drawn == 0 {
-            (0..block).for_each(|_| self.draw_ahead());
-        }
-        if self.launched.is_multiple_of(block) {
-            let draws: &[f64] = bytemuck::cast_slice(self.uploads.area(self.launched / block));
-            self.memory.draws.upload(draws)?;
-        }
-        // The other area went up a block ago, and that copy is done when a step after it is.
-        if let Some(before) = self.launched.checked_sub(block) {
-            self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
-        }
-        self.draw_ahead();
-        Ok(())
-    }
-
-    /// Draws the numbers of one more step of every run.
-    fn draw_ahead(&mut self) {
-        let (batch, block) = (self.memory.sizes.batch, DRAWS as u64);
-        let area: &mut [f64] = bytemuck::cast_slice_mut(self.uploads.area(self.drawn / block));
-        let first = (self.drawn % block) as usize * batch;
-        for (sampler, draws) in self.samplers.iter_mut().zip(area.chunks_exact_mut(batch * DRAWS)) {
-            draws[first..][..batch].iter_mut().for_each(|draw| *draw = sampler.random());
-        }
-        self.drawn += 1;
-    }
-
-    fn capture(&mut self) -> Result<Graphs> {
-        let device = self.device.clone();
-        let learning = self.configs[0].learning.clone();
-        if learning.final_rate == 1.0 {
-            let whole = record(&device, || {
-                self.run_until_loss()?;
-                self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
-                self.run_after_step()
-            })?;
-            return Ok(Graphs::Whole(whole));
-        }
-        let before = record(&device, || self.run_until_loss())?;
-        let after = record(&device, || self.run_after_step())?;
-        Ok(Graphs::Around { before, after })
-    }
-
-    fn run_until_loss(&mut self) -> Result<()> {
-        let (arguments, device) = (self.arguments(), &self.device);
-        let (runs, batch, views) = {
-            let sizes = &self.memory.sizes;
-            (sizes.runs, sizes.batch, sizes.views)
-        };
-        launch(device, &self.kernels.sample, (self.memory.sizes.sample_blocks(), runs), 256, &arguments)?;
-        let (here, next) = (self.memory.here(), self.memory.next());
-        let view = |which, input| View { which, input };
-        let networks = match self.configs[0].agent {
-            AgentKind::Adfq => {
-                [view(Which::Online, here), view(Which::Target, here), view(Which::Target, next)]
-            }
-            AgentKind::Dqn | AgentKind::Ddqn => {
-                [view(Which::Online, here), view(Which::Target, next), view(Which::Online, next)]
-            }
-        };
-        self.engine.forward(&mut self.pass, &networks[..views])?;
-        launch(device, &self.kernels.teach, (batch.div_ceil(4), runs), 128, &arguments)
-    }
-
-    fn run_after_step(&mut self) -> Result<()> {
-        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())?;
-        if let TargetUpdate::Soft(tau) = self.configs[0].learning.target {
-            self.engine.update_target(tau)?;
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Fleet {
@@ -429,42 +273,4 @@ impl Drop for Fleet {
         // A device that failed does neither any more.
         let _ = self.device.synchronise();
     }
-}
-
-/// Captures work of this crate.
-fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
-    let mut done = Ok(());
-    let graph = device.capture(|| {
-        done = work();
-        Ok(())
-    });
-    done?;
-    Ok(graph?)
-}
-
-/// Whether these runs can share a fleet; the error names the setting in which they differ.
-fn check(configs: &[Config]) -> Result<()> {
-    let same =
-        |name, fits: &dyn Fn(&Config, &Config) -> bool| match configs.iter().all(|c| fits(c, &configs[0])) {
-            true => Ok(()),
-            false => Err(Error::Setting { name, must: "the same in all runs that share a GPU's launches" }),
-        };
-    if configs.is_empty() {
-        return Err(Error::Setting { name: "seeds", must: "at least 1" });
-    }
-    configs.iter().try_for_each(Config::check)?;
-    same("envs", &|a, b| a.envs == b.envs)?;
-    same("agent", &|a, b| a.agent.groups() == b.agent.groups())?;
-    same("network", &|a, b| {
-        (&a.network.layers, a.network.dueling) == (&b.network.layers, b.network.dueling)
-    })?;
-    same("replay.capacity", &|a, b| a.replay.capacity == b.replay.capacity)?;
-    same("replay.priority", &|a, b| a.replay.priority.is_some() == b.replay.priority.is_some())?;
-    same("learning.batch", &|a, b| a.learning.batch == b.learning.batch)?;
-    same("learning.target", &|a, b| a.learning.target == b.learning.target)?;
-    same("learning.clip", &|a, b| a.learning.clip == b.learning.clip)?;
-    same("learning.adam", &|a, b| {
-        let of = |c: &Config| (c.learning.adam, c.learning.final_rate, c.learning.decay);
-        of(a) == of(b) && (a.learning.final_rate == 1.0 || a.steps == b.steps)
-    })
 }

@@ -2,7 +2,7 @@
 //!
 //! All of it is page-locked memory, which the device copies from or writes to by itself. The device says how far it is by
 //! counters in that memory, so nobody waits, but where the host is far ahead. (Kernels that read the host's memory were
-//! tried for the packs, and took four times as long as a copy and a kernel.)
+//! tried for the packs, and took two to four times as long as a copy and then a kernel.)
 
 use super::raw::Pinned;
 use super::sizes::{DRAWS, RING, ROW_WORDS, Sizes};
@@ -162,7 +162,7 @@ impl Mail {
             if there(self) {
                 return Ok(());
             }
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
         device.synchronise()?;
         if there(self) { Ok(()) } else { Err(lost()) }

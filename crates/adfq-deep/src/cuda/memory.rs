@@ -8,7 +8,7 @@ use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
 const SETTINGS: usize = 15;
-pub(super) const STATES: usize = 7;
+pub(super) const STATES: usize = 6;
 /// Where in the state they lie.
 pub(super) const STEP: usize = 0;
 pub(super) const LEAST: usize = 2;
@@ -116,7 +116,7 @@ impl Memory {
             std::iter::successors(Some(1.0), move |power| Some(power * gamma)).take(sizes.powers)
         });
         // The largest priority starts at 1, as on the CPU, and so does its power.
-        let start = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0];
+        let start: [f64; STATES] = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
         Ok(Self {
             frames: Buffer::zeros(device, runs * sizes.places() * sizes.frame_bytes)?,
             slots: Buffer::zeros(device, 2 * runs * sizes.places())?,

@@ -16,6 +16,7 @@ mod memory;
 mod raw;
 mod saved;
 mod sizes;
+mod step;
 mod update;
 
 pub use crew::{Crew, Timeline};

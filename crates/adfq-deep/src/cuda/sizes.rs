@@ -1,4 +1,4 @@
-//! The sizes that all runs of a fleet share, and the text of the kernels written for them.
+//! The sizes that all runs of a fleet share, whether they do, and the text of the kernels written for them.
 
 use crate::config::Config;
 use crate::replay::ledger::Ledger;
@@ -17,8 +17,9 @@ pub(super) const ROW_WORDS: usize = 8;
 /// Bytes of a batch's observations up to which one block puts all of them together.
 const FEW: usize = 1 << 16;
 
-const BEFORE: [&str; 3] = [
+const BEFORE: [&str; 4] = [
     include_str!("kernels/common.cu"),
+    include_str!("kernels/tree.cu"),
     include_str!("kernels/replay.cu"),
     include_str!("kernels/analytic.cu"),
 ];
@@ -216,4 +217,31 @@ impl Sizes {
         }
         text
     }
+}
+
+/// Whether these runs can share a fleet; the error names the setting in which they differ.
+pub(super) fn check(configs: &[Config]) -> Result<()> {
+    let same =
+        |name, fits: &dyn Fn(&Config, &Config) -> bool| match configs.iter().all(|c| fits(c, &configs[0])) {
+            true => Ok(()),
+            false => Err(Error::Setting { name, must: "the same in all runs that share a GPU's launches" }),
+        };
+    if configs.is_empty() {
+        return Err(Error::Setting { name: "seeds", must: "at least 1" });
+    }
+    configs.iter().try_for_each(Config::check)?;
+    same("envs", &|a, b| a.envs == b.envs)?;
+    same("agent", &|a, b| a.agent.groups() == b.agent.groups())?;
+    same("network", &|a, b| {
+        (&a.network.layers, a.network.dueling) == (&b.network.layers, b.network.dueling)
+    })?;
+    same("replay.capacity", &|a, b| a.replay.capacity == b.replay.capacity)?;
+    same("replay.priority", &|a, b| a.replay.priority.is_some() == b.replay.priority.is_some())?;
+    same("learning.batch", &|a, b| a.learning.batch == b.learning.batch)?;
+    same("learning.target", &|a, b| a.learning.target == b.learning.target)?;
+    same("learning.clip", &|a, b| a.learning.clip == b.learning.clip)?;
+    same("learning.adam", &|a, b| {
+        let of = |c: &Config| (c.learning.adam, c.learning.final_rate, c.learning.decay);
+        of(a) == of(b) && (a.learning.final_rate == 1.0 || a.steps == b.steps)
+    })
 }

@@ -137,6 +137,7 @@ impl Ledger {
     }
 
     /// The slots of a lane that are kept, the oldest first.
+    #[cfg(feature = "cuda")]
     pub fn kept(&self, lane: usize) -> impl Iterator<Item = Entry> {
         self.lanes[lane].kept().map(move |counter| self.entry(lane, counter))
     }

@@ -3,7 +3,7 @@
 //   FRAME_BYTES, ELEMENTS, INNER  a frame in bytes and in numbers, and numbers along its innermost axis
 //   STACK, ELEMENT                frames of an observation, and the type of its numbers
 //   BATCH, ACTIONS, OUTPUTS       rows of a batch, and what the network gives for one
-//   LEVELS, LEAF_BLOCKS, NODES, LEVEL_STARTS   the tree, see replay.cu
+//   LEVELS, LEAF_BLOCKS, NODES, LEVEL_STARTS   the tree, see tree.cu
 //   PRIORITISED, ANY_RULE         whether draws are by priority, and whether a rule other than the analytic one is used
 //   ROWS, SPLIT                   transitions of a block of `sample`, or blocks of a transition
 //   VIEWS, POWERS, DRAWS, RING, PACK_WORDS
@@ -19,7 +19,7 @@ enum Setting {
     ALPHA, EPSILON, GAMMA, BETA, STEPS, AGENT, RULE, NOISE, VAR_W, TERMINAL_VAR, MIN_VAR, MAX_VAR, HUBER, BOUND, N_STEP,
     SETTINGS
 };
-enum State { STEP, LEARNED, LEAST, GREATEST, LARGEST, FRESH, FAILED, STATES };
+enum State { STEP, LEARNED, LEAST, GREATEST, LARGEST, FRESH, STATES };
 enum Agent { ADFQ, DQN, DDQN };
 enum Rule { ANALYTIC, EXACT, GRID };
 enum Noise { NO_NOISE, APPROXIMATE_NOISE, EXACT_NOISE };

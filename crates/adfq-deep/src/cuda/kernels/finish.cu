@@ -35,7 +35,6 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
             mean_sigma += part[i].w;
         }
         u32 failed = !beliefs ? 1 : !finite(loss) ? 2 : !finite(norm) ? 3 : 0;
-        if (failed != 0 && state[FAILED] == 0.0) state[FAILED] = failed;
         state[LEARNED] = learned + 1.0;
         uint4* row = (uint4*)(mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8);
         float sigma = settings[AGENT] == ADFQ ? mean_sigma : __int_as_float(0x7fc00000);
