@@ -182,7 +182,7 @@ impl Crew {
         if all {
             self.fleet.wait()?;
         }
-        for (run, learned) in self.fleet.learned()? {
+        for (run, learned) in self.fleet.learned() {
             self.trainers[run].stats.learned(&learned?);
         }
         Ok(())

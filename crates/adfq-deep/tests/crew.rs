@@ -1,0 +1,79 @@
+//! Whole trainings on a GPU: the same bits twice, alone or beside others, and checkpoints that the CPU takes up. Where there
+//! is no GPU it says so and passes.
+
+use adfq_deep::config::AgentKind;
+use adfq_deep::cuda::Crew;
+use adfq_deep::run::Run;
+use adfq_deep::{Config, Host, Observer, Trainer};
+use adfq_nn::cuda::{Device, Precision};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn config(seed: u64) -> Config {
+    let mut config = Config::for_env("cartpole").unwrap().with_steps(1_500);
+    config.seed = seed;
+    config.learning.warmup = 200;
+    config.replay.capacity = 1_000;
+    config.evaluation.every = 1_000;
+    config.evaluation.final_episodes = 3;
+    config.logging.checkpoint = 700;
+    config
+}
+
+/// Trains these runs together in folders of their own.
+fn train(device: &Device, configs: &[Config], folder: &Path) -> Crew {
+    let start = |config: &Config| {
+        let folder = folder.join(config.seed.to_string());
+        Run::create(&folder, config, &Host::default(), Box::new(|| 0.0)).unwrap()
+    };
+    let (mut runs, trainers): (Vec<Run>, Vec<Trainer>) = configs.iter().map(start).unzip();
+    let mut crew = Crew::new(device, trainers, Precision::Tf32).unwrap();
+    assert!(crew.run(&mut runs, &AtomicBool::new(false)).unwrap());
+    runs.iter().zip(crew.trainers()).for_each(|(run, trainer)| drop(run.finish(trainer).unwrap()));
+    crew
+}
+
+/// What a run reached, digests of its parameters and its memory among it.
+fn result(folder: &Path, seed: u64) -> String {
+    std::fs::read_to_string(folder.join(seed.to_string()).join("result.json")).unwrap()
+}
+
+#[test]
+fn the_same_bits_twice_and_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let [once, twice, alone] = ["once", "twice", "alone"].map(|name| folder.path().join(name));
+    train(&device, &[config(0), config(1)], &once);
+    train(&device, &[config(0), config(1)], &twice);
+    train(&device, &[config(1)], &alone);
+    assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)));
+    assert_eq!(result(&once, 1), result(&alone, 1));
+    assert_ne!(result(&once, 0), result(&once, 1));
+}
+
+#[test]
+fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let crew = train(&device, &[config(3)], folder.path());
+    let (mut run, mut trainer, warnings) =
+        Run::resume(&folder.path().join("3"), &Host::default(), Box::new(|| 0.0)).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(trainer.step(), 1_500);
+    assert_eq!(trainer.replay(), crew.trainers()[0].replay());
+    assert!(trainer.evaluate(2).unwrap().mean() > 0.0);
+    trainer.advance().unwrap();
+    run.checkpoint(&trainer).unwrap();
+}
+
+#[test]
+fn runs_that_do_not_fit_together_are_named() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let trainers = [
+        config(0),
+        Config { agent: AgentKind::Dqn, policy: adfq_deep::config::PolicyKind::Epsilon, ..config(1) },
+    ]
+    .map(|config| Trainer::new(&config, &Host::default()).unwrap());
+    let error = Crew::new(&device, trainers.into(), Precision::Tf32).err().unwrap().to_string();
+    assert!(error.contains("agent"), "{error}");
+}
