@@ -5,17 +5,16 @@
 //! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along.
 
 use super::Fleet;
+use super::acting::Acting;
+use super::timeline::{Clock, Timeline};
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::observation::Observation;
 use crate::trainer::{Observer, Trainer, choose};
 use crate::{Config, Error, Result};
-use adfq_env::{Element, Space};
 use adfq_nn::Adam;
-use adfq_nn::cuda::{Buffer, Device, Engine, Input, Pass, Precision, View, Which};
+use adfq_nn::cuda::{Device, Precision, Which};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Trainers whose learning happens on one GPU, step by step together.
 pub struct Crew {
@@ -26,35 +25,6 @@ pub struct Crew {
     /// Gradient steps that the last step made due, and whether the target networks are to be copied after them.
     due: (u64, bool),
     timeline: Timeline,
-}
-
-/// Where the time of the host went. For people: nothing depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timeline {
-    /// Sending observations up and waiting for outputs, and so for the gradient steps before them.
-    pub acting: Duration,
-    /// Putting gradient steps on the stream.
-    pub launching: Duration,
-    /// In the environments.
-    pub stepping: Duration,
-    /// Writing down what happened.
-    pub remembering: Duration,
-    /// Greedy episodes.
-    pub evaluating: Duration,
-}
-
-impl std::fmt::Display for Timeline {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let parts = [
-            ("acting", self.acting),
-            ("launching", self.launching),
-            ("environments", self.stepping),
-            ("remembering", self.remembering),
-            ("evaluation", self.evaluating),
-        ];
-        let parts = parts.map(|(name, time)| format!("{name} {:.1} s", time.as_secs_f64()));
-        f.write_str(&parts.join(", "))
-    }
 }
 
 impl Crew {
@@ -246,22 +216,6 @@ impl Crew {
     }
 }
 
-/// A stopwatch.
-struct Clock(Instant);
-
-impl Clock {
-    fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    /// Adds the time since the last lap.
-    fn lap(&mut self, to: &mut Duration) {
-        let now = Instant::now();
-        *to += now - self.0;
-        self.0 = now;
-    }
-}
-
 /// Brings what trainers have learned so far to the device.
 fn load(fleet: &mut Fleet, trainers: &[Trainer]) -> Result<()> {
     let all = |part: fn(&Learner) -> &[f32]| -> Vec<f32> {
@@ -277,56 +231,6 @@ fn load(fleet: &mut Fleet, trainers: &[Trainer]) -> Result<()> {
         fleet.restore(run, replay, *step, &learner.rewards, sampler.clone())?;
     }
     Ok(())
-}
-
-/// Forward passes of what the host sees, some rows for each run.
-struct Acting {
-    pass: Pass,
-    input: Staged,
-    bytes: Vec<u8>,
-    /// Bytes of one observation.
-    row: usize,
-}
-
-enum Staged {
-    Bytes(Buffer<u8>),
-    Floats(Buffer<f32>),
-}
-
-impl Acting {
-    fn new(engine: &Engine, space: &Space, runs: usize, rows: usize) -> Result<Self> {
-        let (device, numbers) = (engine.device(), runs * rows * space.observation_len());
-        let input = match space.element {
-            Element::U8 { .. } => Staged::Bytes(Buffer::zeros(device, numbers)?),
-            Element::F32 => Staged::Floats(Buffer::zeros(device, numbers)?),
-        };
-        let row = space.observation_len() * space.element.bytes();
-        Ok(Self { pass: engine.pass(1, rows)?, input, bytes: vec![0; runs * rows * row], row })
-    }
-
-    /// The outputs for these observations. Waits for them.
-    fn forward<'a>(
-        &mut self,
-        engine: &Engine,
-        observations: impl Iterator<Item = &'a Observation>,
-    ) -> Result<Vec<f32>> {
-        for (observation, out) in observations.zip(self.bytes.chunks_exact_mut(self.row)) {
-            observation.stacked(out);
-        }
-        let input = match &mut self.input {
-            Staged::Bytes(buffer) => {
-                buffer.upload(&self.bytes)?;
-                Input::Bytes(buffer)
-            }
-            Staged::Floats(buffer) => {
-                let numbers = self.bytes.as_chunks().0.iter().map(|&bytes| f32::from_ne_bytes(bytes));
-                buffer.upload(&numbers.collect::<Vec<_>>())?;
-                Input::Floats(buffer)
-            }
-        };
-        engine.forward(&mut self.pass, &[View { which: Which::Online, input }])?;
-        Ok(self.pass.outputs().download()?)
-    }
 }
 
 /// Whether these runs can go step by step together; what a fleet needs to be the same it says itself.

@@ -7,8 +7,10 @@
 //!
 //! Which transitions can be sampled is decided on the host, by the same code as for [`Replay`](crate::replay::Replay), and
 //! random numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
-//! whoever shares its launches. Networks and acting are [`adfq_nn::cuda`]'s.
+//! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s. A [`Crew`] is the trainers of such runs: it acts, steps their
+//! environments while the fleet learns, evaluates and brings checkpoints back.
 
+mod acting;
 mod crew;
 mod fleet;
 mod host;
@@ -17,9 +19,11 @@ mod raw;
 mod saved;
 mod sizes;
 mod step;
+mod timeline;
 mod update;
 
-pub use crew::{Crew, Timeline};
+pub use crew::Crew;
 pub use fleet::Fleet;
 pub use memory::Drawn;
+pub use timeline::Timeline;
 pub use update::Updates;
