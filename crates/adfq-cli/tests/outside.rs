@@ -182,6 +182,25 @@ fn an_environment_that_hangs_stops_training() {
     assert!(said.contains("did not answer within 1 s"), "{said}");
 }
 
+/// Not even a worker that is busy in C, and lets no other thread of Python run, outlives the program.
+#[test]
+fn a_busy_worker_dies_with_the_program() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let mut command = goes_wrong("busy", &folder.path().join("run"), &python);
+    command.arg("--set").arg(format!("env_args.mark='{}'", mark.display()));
+    let mut run = command.stderr(Stdio::null()).spawn().unwrap();
+    while !mark.exists() && run.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let workers = children(run.id());
+    assert_eq!(workers.len(), 2);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    workers.iter().for_each(|worker| wait_until_gone(worker));
+}
+
 /// Whoever kills a worker, training stops, the checkpoint stays good, and nothing of the other worker is left.
 #[test]
 fn a_worker_that_is_killed_stops_training() {

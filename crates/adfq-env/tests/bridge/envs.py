@@ -87,9 +87,9 @@ class Nothing(gymnasium.Env):
 class Wrong(Nothing):
     """Goes wrong in its tenth step, or earlier."""
 
-    def __init__(self, how, pid=None):
+    def __init__(self, how, pid=None, mark=None):
         super().__init__()
-        self.how, self.count = how, 0
+        self.how, self.count, self.mark = how, 0, mark
         if pid:
             with open(pid, "w") as file:
                 file.write(str(os.getpid()))
@@ -106,6 +106,11 @@ class Wrong(Nothing):
     def step(self, action):
         self.count += 1
         if self.count == 10:
+            if self.mark:
+                with open(self.mark, "w") as file:
+                    file.write("now")
+            if self.how == "busy":
+                sum(iter(int, 1))  # Forever, and without ever giving up Python's lock.
             if self.how == "raise":
                 return 1 / 0
             if self.how == "hang":
