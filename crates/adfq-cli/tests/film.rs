@@ -1,9 +1,12 @@
 //! `adfq eval --video` as a user runs it. The structure of the film is always checked; a real decoder looks at it too
-//! where ADFQ_TEST_PYTHON names a Python that has OpenCV (`pip install opencv-python-headless numpy`).
+//! where there is a Python with OpenCV (`scripts/python.sh` makes one).
 
 mod common;
+#[path = "../../adfq-env/tests/bridge/interpreter.rs"]
+mod interpreter;
 
 use common::adfq_in;
+use interpreter::python;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -85,7 +88,7 @@ while True:
 ";
 
 /// Width, height and mean colour of each frame of an MP4.
-fn decoded(python: &str, film: &Path) -> Vec<[f64; 5]> {
+fn decoded(python: &Path, film: &Path) -> Vec<[f64; 5]> {
     let output = Command::new(python).args(["-c", DECODE]).arg(film).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -114,12 +117,10 @@ fn unfolded(film: &[u8]) -> Vec<[f64; 5]> {
 
 #[test]
 fn beliefs_and_values_are_filmed_in_both_formats() {
-    let python = std::env::var("ADFQ_TEST_PYTHON").ok();
+    let python = python();
     match &python {
-        Some(python) => eprintln!("films are decoded by OpenCV of {python}"),
-        None => {
-            eprintln!("films are not decoded, their boxes are checked alone: ADFQ_TEST_PYTHON is not set")
-        }
+        Some(python) => println!("films are decoded by OpenCV of {}", python.display()),
+        None => println!("films are not decoded, their boxes are checked alone"),
     }
     for agent in ["adfq", "dqn"] {
         let folder = trained(agent);

@@ -3,6 +3,10 @@
 //!
 //! `scripts/python.sh` installs what these tests need; without it they say so and pass, except in CI.
 
+#[path = "../../adfq-env/tests/bridge/interpreter.rs"]
+mod interpreter;
+
+use interpreter::python;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,17 +26,6 @@ const SHORT: [&str; 10] = [
     "evaluation.final_episodes=1",
     "evaluation.max_steps=150",
 ];
-
-fn python() -> Option<PathBuf> {
-    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    let named = std::env::var_os("ADFQ_TEST_PYTHON").map(PathBuf::from);
-    let found = named.or_else(|| made.exists().then_some(made));
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "run scripts/python.sh first");
-        println!("not tested: there is no Python with Gymnasium; scripts/python.sh installs it");
-    }
-    found
-}
 
 /// The program, run where Python finds `tests.bridge.envs`.
 fn adfq(arguments: &[&str], python: &Path) -> Command {

@@ -3,46 +3,19 @@
 //!
 //! `scripts/python.sh` installs what this test needs; without it it says so and passes, except in CI.
 
+#[path = "../../adfq-env/tests/bridge/interpreter.rs"]
+mod interpreter;
+#[path = "../../adfq-env/tests/bridge/reference.rs"]
+mod reference;
+
 use adfq::random::stream;
 use adfq_deep::replay::{Replay, ReplaySettings, Sample};
 use adfq_env::{Bridge, Envs, Maker};
+use interpreter::python;
 use rand::{Rng, RngExt};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use reference::{FRAME, OBSERVATION, Reference};
 
 const STEPS: usize = 600;
-const FRAME: usize = 84 * 84;
-const OBSERVATION: usize = 4 * FRAME;
-
-fn python() -> Option<PathBuf> {
-    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    let named = std::env::var_os("ADFQ_TEST_PYTHON").map(PathBuf::from);
-    let found = named.or_else(|| made.exists().then_some(made));
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "run scripts/python.sh first");
-        println!("not tested: there is no Python with Gymnasium; scripts/python.sh installs it");
-    }
-    found
-}
-
-/// Observations before the steps and after them, frame after frame.
-fn reference(python: &Path, seed: u64, actions: &[usize]) -> (Vec<u8>, Vec<u8>) {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../adfq-env/tests/bridge/atari.py");
-    let mut child = Command::new(python)
-        .args([script, "breakout", &seed.to_string(), "0"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let bytes: Vec<u8> = actions.iter().map(|&action| action as u8).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let mut answer = vec![];
-    child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
-    assert!(child.wait().unwrap().success());
-    let (observations, rest) = answer.split_at((actions.len() + 1) * OBSERVATION);
-    (observations.to_vec(), rest[..actions.len() * OBSERVATION].to_vec())
-}
 
 /// Lives an episode after the other through, as a trainer does, and gives the actions.
 fn live(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
@@ -68,7 +41,9 @@ fn sampled_observations_are_those_of_frame_stack_observation() {
     let settings = ReplaySettings { capacity: 500, envs: 1, n_step: 1, discount: 0.99, priority: None };
     let mut replay = Replay::new(&settings, envs.space()).unwrap();
     let actions = live(&mut *envs, &mut replay);
-    let (before, after) = reference(&python, stream(8, "env 0").next_u64(), &actions);
+    let seed = stream(8, "env 0").next_u64();
+    let Reference { observations, successors, rewards, flags } =
+        Reference::play(&python, "breakout", seed, 0.0, &actions);
 
     let mut sample = Sample { index: replay.indices().collect(), ..Sample::default() };
     replay.gather(&mut sample).unwrap();
@@ -80,9 +55,11 @@ fn sampled_observations_are_those_of_frame_stack_observation() {
     // What the last step led to is not in the memory yet.
     for (i, time) in (STEPS - 1 - count..STEPS - 1).enumerate() {
         assert_eq!(sample.action[i] as usize, actions[time], "{time}");
+        assert_eq!(sample.reward[i], rewards[time] as f32, "{time}");
+        assert_eq!(sample.terminal[i], flags[time] & 1 != 0, "{time}");
         let part = |all: &[u8]| all[time * OBSERVATION..][..OBSERVATION].to_vec();
-        assert!(same(&sample.obs()[i * OBSERVATION..], &part(&before)), "before step {time}");
-        assert!(same(&sample.next()[i * OBSERVATION..], &part(&after)), "after step {time}");
+        assert!(same(&sample.obs()[i * OBSERVATION..], &part(&observations)), "before step {time}");
+        assert!(same(&sample.next()[i * OBSERVATION..], &part(&successors)), "after step {time}");
     }
     assert!(sample.terminal.iter().filter(|&&terminal| terminal).count() > 5);
 }

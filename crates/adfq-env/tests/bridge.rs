@@ -6,5 +6,7 @@ mod bridge {
     mod atari;
     mod crossing;
     mod failing;
+    mod interpreter;
     pub mod python;
+    mod reference;
 }

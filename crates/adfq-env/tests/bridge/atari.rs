@@ -2,52 +2,16 @@
 //! same actions from the same seeds, and every pixel, reward and end has to be the same.
 
 use super::python::{maker, python};
+use super::reference::{FRAME, OBSERVATION, Reference};
 use adfq::random::stream;
 use adfq_env::{Maker, Purpose};
 use rand::{Rng, RngExt};
 use serde_json::json;
-use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 const GAMES: [&str; 6] = ["enduro", "boxing", "pong", "asterix", "kung_fu_master", "breakout"];
 const STEPS: usize = 1_000;
 const SEED: u64 = 17;
-const FRAME: usize = 84 * 84;
-const OBSERVATION: usize = 4 * FRAME;
-
-/// The reference for one seed: before and after each step the observation to act on, the one it led to, reward and ends.
-struct Reference {
-    observations: Vec<u8>,
-    successors: Vec<u8>,
-    rewards: Vec<f64>,
-    flags: Vec<u8>,
-}
-
-fn reference(python: &Path, game: &str, seed: u64, sticky: f64, actions: &[usize]) -> Reference {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bridge/atari.py");
-    let mut child = Command::new(python)
-        .args([script, game, &seed.to_string(), &sticky.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let bytes: Vec<u8> = actions.iter().map(|&action| action as u8).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let mut answer = vec![];
-    child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
-    assert!(child.wait().unwrap().success());
-    let (observations, rest) = answer.split_at((actions.len() + 1) * OBSERVATION);
-    let (successors, rest) = rest.split_at(actions.len() * OBSERVATION);
-    let (rewards, flags) = rest.split_at(actions.len() * 8);
-    let rewards = rewards.as_chunks().0.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect();
-    Reference {
-        observations: observations.to_vec(),
-        successors: successors.to_vec(),
-        rewards,
-        flags: flags.to_vec(),
-    }
-}
 
 /// Plays two environments of the vector side by side, each against its own reference.
 fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
@@ -60,7 +24,7 @@ fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
     let references = [0, 1].map(|env| {
         let own: Vec<_> = actions.iter().map(|pair| pair[env]).collect();
         let seed = stream(SEED, &format!("env {env}")).next_u64();
-        reference(python, game, seed, sticky, &own)
+        Reference::play(python, game, seed, sticky, &own)
     });
     envs.reset(SEED).unwrap();
     let mut count = [0; 2];

@@ -1,19 +1,8 @@
-//! The Python of the tests.
+//! Environments of the tests, and the Python that runs them.
 
+pub use super::interpreter::python;
 use adfq_env::{Args, Bridge, Maker};
-use std::path::{Path, PathBuf};
-
-/// The interpreter that `scripts/python.sh` made, or the one named by `ADFQ_TEST_PYTHON`.
-pub fn python() -> Option<PathBuf> {
-    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    let named = std::env::var_os("ADFQ_TEST_PYTHON").map(PathBuf::from);
-    let found = named.or_else(|| made.exists().then_some(made));
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "run scripts/python.sh first");
-        println!("not tested: there is no Python with Gymnasium; scripts/python.sh installs it");
-    }
-    found
-}
+use std::path::PathBuf;
 
 /// An environment of `envs.py`, or of Gymnasium itself.
 pub fn maker(python: PathBuf, name: &str, args: serde_json::Value) -> Maker {
