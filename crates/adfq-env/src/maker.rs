@@ -62,7 +62,7 @@ impl Maker {
             return bridge::envs(self, kind, id, count);
         }
         self.refuse_args()?;
-        Ok(Box::new(VecEnv::new((0..count).map(|_| make_own(&self.name)).collect::<Result<_>>()?)?))
+        Ok(Box::new(VecEnv::named(&self.name, count)?))
     }
 
     fn refuse_args(&self) -> Result<()> {

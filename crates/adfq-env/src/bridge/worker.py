@@ -43,6 +43,8 @@ class Refused(Exception):
 class Gym:
     """Environments of one Gymnasium id, stepped in order; an episode that ends starts anew at once."""
 
+    stack = 1
+
     def __init__(self, spec):
         gymnasium = imported("gymnasium", "gymnasium>=1.0")
         arguments = dict(spec["args"])
@@ -55,18 +57,12 @@ class Gym:
         except (gymnasium.error.Error, ModuleNotFoundError) as error:
             raise Refused("id", reason=one_line(error)) from error
         env = self.envs[0]
-        self.first_action = self.check_actions(gymnasium.spaces, env.action_space)
+        if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+            raise Refused("space", what="actions", space=repr(env.action_space))
+        self.first_action = int(env.action_space.start)
         self.frame, self.element, self.scale, self.writer = view_of(gymnasium.spaces, env.observation_space)
         self.actions = int(env.action_space.n)
         self.names = meanings(env, self.actions)
-
-    def check_actions(self, spaces, space):
-        if not isinstance(space, spaces.Discrete):
-            raise Refused("space", what="actions", space=repr(space))
-        return int(space.start)
-
-    def describe(self):
-        return {"stack": 1}
 
     def use(self, memory):
         """What a step touches, looked up once."""
@@ -164,6 +160,7 @@ def meanings(env, actions):
 class Atari:
     """ALE's vector environment: one game, preprocessed as usual, emulated on all cores."""
 
+    stack = 4
     # What training relies on; all else may be set by arguments.
     FIXED = {"stack_num": 1, "reward_clipping": False, "autoreset_mode": "SameStep", "episodic_life": False}
     LARGEST_SEED = 2**31
@@ -196,9 +193,6 @@ class Atari:
         self.actions = int(self.vector.single_action_space.n)
         self.names = [ale_py.Action(action).name for action in self.vector.ale.get_action_set()]
         self.here = None
-
-    def describe(self):
-        return {"stack": 4}
 
     def use(self, memory):
         self.memory = memory
@@ -425,7 +419,7 @@ def main():
                 "scale": envs.scale,
                 "actions": envs.actions,
                 "names": envs.names,
-                **envs.describe(),
+                "stack": envs.stack,
             },
         )
         _, descriptors, *_ = socket.recv_fds(control.socket, 1, 1)
