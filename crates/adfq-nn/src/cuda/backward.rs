@@ -1,10 +1,16 @@
 //! Backward passes on the device, and the loss that most of them start from.
 
 use super::buffer::Buffer;
-use super::engine::{Engine, Observations, OpKernels};
+use super::engine::{Engine, Observations};
+use super::kernels::{OpKernels, Tiled};
+use super::launch::Kernel;
 use super::params::{Delta, Elements, PartSums, Thin, Weights};
 use super::pass::{Input, Pass};
-use super::plan::Tile;
+use super::plan::{OpPlan, Tile};
+use super::resident::{
+    image_delta_shared, image_delta_threads, image_weights_blocks, image_weights_shared, image_weights_warps,
+    pixels_weights_shared,
+};
 use crate::{Error, Result};
 
 impl Engine {
@@ -95,25 +101,52 @@ impl Engine {
                     Thin { delta, weights, bytes: i32::from(bytes), delta_blocks: delta_blocks as i32 };
                 backward.run(device, (blocks, copies, 1), 256, 0, thin)
             }
-            OpKernels::Tiled { delta: kernels, weights: kernel, .. } => {
+            OpKernels::Pixels { weights: kernel, .. } => {
+                let grid = (1, weights.splits as usize, copies);
+                kernel.run_on(device.fork()?, grid, 128, pixels_weights_shared(&op.geometry), weights)
+            }
+            OpKernels::Images { tiled, delta: kernel, weights: kernels, images: [_, images], .. } => {
+                self.run_image_weights(op, kernels, weights)?;
+                let (g, blocks) = (&op.geometry, pass.rows.div_ceil(*images));
+                if blocks * copies < self.multiprocessors {
+                    return self.run_delta(pass, op, tiled, delta);
+                }
+                let (threads, shared) = (image_delta_threads(g, *images), image_delta_shared(g, *images));
+                kernel.run(device, (blocks, 1, copies), threads, shared, delta)
+            }
+            OpKernels::Tiled { tiled, weights: kernel } => {
                 // Gradients of weights need nothing of the deltas further down: they run beside them.
                 let tile = op.weights_tile;
                 let columns = (weights.tiles_n * weights.splits) as usize;
                 let grid = (op.geometry.patch().div_ceil(tile.m), columns, copies);
-                kernel.run_on(device.fork()?, grid, 128, op.weights_shared(), weights)?;
-                if let Some(kernels) = kernels {
-                    let g = op.geometry;
-                    let classes = g.stride * g.stride;
-                    let rows = pass.rows * g.height.div_ceil(g.stride) * g.width.div_ceil(g.stride);
-                    let columns = delta.tiles_n as usize * classes;
-                    let variant = op.choose_height(rows, copies * columns, self.multiprocessors);
-                    let tile = Tile { m: op.heights()[variant], n: op.delta_n };
-                    let grid = (rows.div_ceil(tile.m), columns, copies);
-                    kernels[variant].run(device, grid, 128, tile.delta_shared(), delta)?;
-                }
-                Ok(())
+                let shared = op.weights_shared(weights.split_tiles as usize);
+                kernel.run_on(device.fork()?, grid, 128, shared, weights)?;
+                self.run_delta(pass, op, tiled, delta)
             }
         }
+    }
+
+    fn run_delta(&self, pass: &Pass, op: &OpPlan, tiled: &Tiled, delta: Delta) -> Result<()> {
+        let Some(kernels) = &tiled.delta else { return Ok(()) };
+        let g = op.geometry;
+        let classes = g.stride * g.stride;
+        let rows = pass.rows * g.height.div_ceil(g.stride) * g.width.div_ceil(g.stride);
+        let columns = delta.tiles_n as usize * classes;
+        let variant = op.choose_height(rows, self.copies * columns, self.multiprocessors);
+        let tile = Tile { m: op.heights()[variant], n: op.delta_n };
+        let grid = (rows.div_ceil(tile.m), columns, self.copies);
+        kernels[variant].run(&self.device, grid, 128, tile.delta_shared(), delta)
+    }
+
+    /// Blocks that share an image's weights where there are not enough otherwise; each warp's work is the same.
+    fn run_image_weights(&self, op: &OpPlan, kernels: &[Kernel; 2], weights: Weights) -> Result<()> {
+        let (g, splits) = (&op.geometry, weights.splits as usize);
+        let choices = image_weights_blocks(g);
+        let variant = usize::from(choices[1] * splits * self.copies <= self.multiprocessors);
+        let (blocks, stream) = (choices[variant], self.device.fork()?);
+        let threads = 32 * image_weights_warps(g) / blocks;
+        let grid = (blocks, splits, self.copies);
+        kernels[variant].run_on(stream, grid, threads, image_weights_shared(g), weights)
     }
 
     /// Adds up the parts of all weights' gradients.

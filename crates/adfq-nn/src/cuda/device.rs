@@ -85,6 +85,12 @@ impl Device {
         Ok(self.0.context.attribute(attribute)? as usize)
     }
 
+    /// Bytes of shared memory that a block can have.
+    pub(super) fn shared_memory(&self) -> Result<usize> {
+        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        Ok(self.0.context.attribute(attribute)? as usize)
+    }
+
     /// Waits until everything is done.
     pub fn synchronise(&self) -> Result<()> {
         Ok(self.0.stream.synchronize()?)

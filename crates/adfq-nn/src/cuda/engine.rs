@@ -2,10 +2,10 @@
 
 use super::buffer::Buffer;
 use super::device::Device;
-use super::launch::{Kernel, Module};
+use super::kernels::Kernels;
 use super::optimiser::Optimiser;
 use super::pass::Pass;
-use super::plan::{MOST_PLACES, Plan, Tile};
+use super::plan::{MOST_PLACES, Plan};
 use super::source::source;
 use crate::{Adam, AdamSettings, Error, Network, Result};
 
@@ -85,28 +85,6 @@ pub struct Engine {
     pub(super) kernels: Kernels,
 }
 
-/// The kernels of each op, and those that all networks share.
-#[derive(Debug)]
-pub(super) struct Kernels {
-    pub ops: Vec<OpKernels>,
-    pub weights_sum: Kernel,
-    pub dueling_forward: Kernel,
-    pub dueling_backward: Kernel,
-    pub round_all: Kernel,
-    pub huber: Kernel,
-    pub prepare: Kernel,
-    pub step: Kernel,
-    pub target: Kernel,
-    /// Forward, and backward with Adam, of a small perceptron.
-    pub fused: Option<[Kernel; 2]>,
-}
-
-#[derive(Debug)]
-pub(super) enum OpKernels {
-    Thin { forward: Kernel, backward: Kernel },
-    Tiled { forward: Vec<Kernel>, sum: Option<Kernel>, delta: Option<Vec<Kernel>>, weights: Kernel },
-}
-
 impl Engine {
     /// Compiles the kernels of a network and allocates zeros for so many copies of it.
     pub fn new(
@@ -126,7 +104,7 @@ impl Engine {
                 need: "at most 16 on a GPU",
             });
         }
-        let plan = Plan::of(network);
+        let plan = Plan::of(network, observations, precision, device.shared_memory()?);
         if let Some(op) = plan.ops.iter().find(|op| op.geometry.kernel > MOST_PLACES) {
             let value = op.geometry.kernel as f64;
             return Err(Error::Setting { name: "kernel", value, need: "at most 16 on a GPU" });
@@ -232,53 +210,5 @@ impl Engine {
             .flat_map(|copy| tensors().flat_map(|(tensor, &start)| &copy[start..start + tensor.range.len()]))
             .copied()
             .collect()
-    }
-}
-
-impl Kernels {
-    fn of(module: &Module, plan: &Plan) -> Result<Self> {
-        let ops = (0..plan.ops.len()).map(|i| OpKernels::of(module, plan, i)).collect::<Result<_>>()?;
-        Ok(Self {
-            ops,
-            weights_sum: module.kernel("weights_sum")?,
-            dueling_forward: module.kernel("dueling_forward")?,
-            dueling_backward: module.kernel("dueling_backward")?,
-            round_all: module.kernel("round_all")?,
-            huber: module.kernel("huber_gradient")?,
-            prepare: module.kernel("adam_prepare")?,
-            step: module.kernel("adam_step")?,
-            target: module.kernel("target_step")?,
-            fused: plan.fused.then(|| fused(module, plan)).transpose()?,
-        })
-    }
-}
-
-fn fused(module: &Module, plan: &Plan) -> Result<[Kernel; 2]> {
-    let kernels = [module.kernel("fused_forward")?, module.kernel("fused_learn")?];
-    kernels[0].allow_shared(plan.forward_shared() as u32)?;
-    kernels[1].allow_shared(plan.learn_shared() as u32)?;
-    Ok(kernels)
-}
-
-impl OpKernels {
-    fn of(module: &Module, plan: &Plan, i: usize) -> Result<Self> {
-        let op = &plan.ops[i];
-        if op.thin {
-            let (forward, backward) = (format!("forward{i}"), format!("backward{i}"));
-            return Ok(Self::Thin { forward: module.kernel(&forward)?, backward: module.kernel(&backward)? });
-        }
-        let tiled = |name: &str, variant: usize, n: usize, shared: fn(Tile) -> usize| -> Result<Kernel> {
-            let kernel = module.kernel(&format!("{name}{i}_{variant}"))?;
-            kernel.allow_shared(shared(Tile { m: op.heights()[variant], n }) as u32)?;
-            Ok(kernel)
-        };
-        let all = |name: &str, n: usize, shared: fn(Tile) -> usize| -> Result<Vec<Kernel>> {
-            (0..op.heights().len()).map(|variant| tiled(name, variant, n, shared)).collect()
-        };
-        let weights = module.kernel(&format!("weights{i}"))?;
-        weights.allow_shared(op.weights_shared() as u32)?;
-        let delta = (op.input > 0).then(|| all("delta", op.delta_n, Tile::delta_shared)).transpose()?;
-        let sum = (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?;
-        Ok(Self::Tiled { forward: all("forward", op.forward_n, Tile::forward_shared)?, sum, delta, weights })
     }
 }

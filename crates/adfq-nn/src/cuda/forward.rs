@@ -1,9 +1,11 @@
 //! Forward passes on the device: which kernels run, in which order, on what.
 
-use super::engine::{Engine, Observations, OpKernels};
+use super::engine::{Engine, Observations};
+use super::kernels::OpKernels;
 use super::params::{Dueling, Forward, ForwardView, FusedForward, VIEWS};
 use super::pass::{Input, Pass, View};
 use super::plan::{CHUNK, OpPlan, Tile};
+use super::resident::{image_forward_shared, pixels_forward_shared};
 use crate::{Error, Result};
 
 impl Engine {
@@ -59,32 +61,58 @@ impl Engine {
             tiles_n: op.geometry.filters.div_ceil(op.forward_n) as i32,
             splits: op.splits as i32,
             split_tiles: op.split_tiles as i32,
+            images: 1,
             scale: if op.input == 0 { self.observations.scale() } else { 1.0 },
             partial: if op.splits > 1 { pass.partial.address() } else { 0 },
             ..Forward::default()
         }
     }
 
-    fn run_forward(&self, pass: &Pass, i: usize, forward: Forward) -> Result<()> {
+    fn run_forward(&self, pass: &Pass, i: usize, mut forward: Forward) -> Result<()> {
         let (op, device) = (&self.plan.ops[i], &self.device);
         let products = pass.views * self.copies;
+        let g = &op.geometry;
         match &self.kernels.ops[i] {
             OpKernels::Thin { forward: kernel, .. } => {
                 let columns = op.geometry.filters.div_ceil(8);
                 kernel.run(device, (pass.rows.div_ceil(4), columns, products), 256, 0, forward)
             }
-            OpKernels::Tiled { forward: kernels, sum, .. } => {
-                let rows = pass.rows * op.geometry.positions();
+            OpKernels::Pixels { forward: kernel, .. } => {
+                let images = self.choose_images(pass.rows, products);
+                let blocks = pass.rows.div_ceil(images) * products;
+                let most = g.positions().div_ceil(64);
+                let parts = (2 * self.multiprocessors / blocks).clamp(1, most);
+                forward.images = images as i32;
+                let grid = (pass.rows.div_ceil(images), parts, products);
+                kernel.run(device, grid, 128, pixels_forward_shared(g), forward)
+            }
+            &OpKernels::Images { forward: ref kernel, images: [images, _], .. }
+                if pass.rows.div_ceil(images) * products >= self.multiprocessors =>
+            {
+                let grid = (pass.rows.div_ceil(images), 1, products);
+                kernel.run(device, grid, 128 * images, image_forward_shared(g, images), forward)
+            }
+            OpKernels::Tiled { tiled, .. } | OpKernels::Images { tiled, .. } => {
+                let rows = pass.rows * g.positions();
                 let columns = forward.tiles_n as usize * op.splits;
                 let variant = op.choose_height(rows, products * columns, self.multiprocessors);
                 let tile = Tile { m: op.heights()[variant], n: op.forward_n };
                 let grid = (rows.div_ceil(tile.m), columns, products);
-                kernels[variant].run(device, grid, 128, tile.forward_shared(), forward)?;
-                let Some(sum) = sum else { return Ok(()) };
-                let size = rows * op.geometry.filters;
+                tiled.forward[variant].run(device, grid, 128, tile.forward_shared(), forward)?;
+                let Some(sum) = &tiled.sum else { return Ok(()) };
+                let size = rows * g.filters;
                 sum.run(device, (size.div_ceil(128), 1, products), 128, 0, forward)
             }
         }
+    }
+
+    /// How many images a block of `pixels_forward` takes one after the other: its start costs as much as most of an image.
+    fn choose_images(&self, rows: usize, products: usize) -> usize {
+        let cost = |images: &usize| {
+            let rounds = (rows.div_ceil(*images) * products).div_ceil(2 * self.multiprocessors);
+            rounds * (10 * images + 7)
+        };
+        [1, 2, 4, 8].into_iter().min_by_key(cost).unwrap_or(1)
     }
 
     /// The outputs of a dueling head from its streams, or their gradients from those of the outputs.

@@ -17,11 +17,13 @@ mod device;
 mod engine;
 mod forward;
 mod graph;
+mod kernels;
 mod launch;
 mod optimiser;
 mod params;
 mod pass;
 mod plan;
+mod resident;
 mod source;
 
 pub use buffer::Buffer;

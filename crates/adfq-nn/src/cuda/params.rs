@@ -29,6 +29,7 @@ pub(super) struct Forward {
     pub tiles_n: i32,
     pub splits: i32,
     pub split_tiles: i32,
+    pub images: i32,
     pub scale: f32,
     pub partial: u64,
 }

@@ -166,14 +166,14 @@ impl Slots {
             let (splits, split_tiles) = if op.thin { (1, 0) } else { op.weight_splits(rows) };
             let sizes = if op.thin {
                 [(patch * filters).div_ceil(256), filters.div_ceil(256)]
-            } else if splits == 1 {
+            } else if splits == 1 && op.resident.is_none() {
                 let columns = filters.div_ceil(op.weights_tile.n);
                 [patch.div_ceil(op.weights_tile.m) * columns, columns]
             } else {
                 [(patch * filters).div_ceil(PART), filters.div_ceil(PART)]
             };
             of_op.push(OpSlots { weight: slot, bias: slot + sizes[0], splits, split_tiles, partial });
-            if splits > 1 {
+            if splits > 1 || op.resident.is_some() {
                 let size = (patch + 1) * filters;
                 let scale = if op.input == 0 { engine.observations.scale() } else { 1.0 };
                 let mut add = |from: usize, to: usize, length: usize, first_slot: usize, scale: f32| {

@@ -3,20 +3,21 @@
 //! What decides the order of a sum (parts, depth of a tile) depends on the network and the batch alone, never on the
 //! number of copies; the height and width of tiles do not.
 
+use super::engine::{Observations, Precision};
 use super::params::FUSED_VALUES;
+use super::resident::Resident;
 use crate::network::{Kind, Network};
 
 /// Depth of a tile: `BK` of the kernels.
 pub(super) const DEPTH: usize = 32;
-/// Numbers that a block of the sum of parts takes: `PART` of the kernels.
-pub(super) const PART: usize = 256;
+/// Numbers that a block of the sum of parts takes: four for each of its threads.
+pub(super) const PART: usize = 1024;
 /// Tiles of the weights' gradient in shared memory.
 pub(super) const WEIGHTS_STAGES: usize = 3;
 /// Largest side of a kernel: `MOST_PLACES` of the kernels.
 pub(super) const MOST_PLACES: usize = 16;
-/// Rows of a fused kernel's block, and what a number of all of them takes: `CHUNK` and `LINE` of the kernels.
+/// Rows of a fused kernel's block: `CHUNK` of the kernels.
 pub(super) const CHUNK: usize = 32;
-pub(super) const LINE: usize = 33;
 /// Bytes of shared memory that a block can have on every GPU with TF32.
 const FUSED_SHARED: usize = 96 << 10;
 /// Numbers that a block of Adam takes.
@@ -109,6 +110,8 @@ pub(super) struct OpPlan {
     pub bias: usize,
     /// Whether the matrix units are left alone.
     pub thin: bool,
+    /// How whole images are kept in shared memory, if they are.
+    pub resident: Option<Resident>,
     /// Parts of the forward product, and tiles of depth in each.
     pub splits: usize,
     pub split_tiles: usize,
@@ -122,7 +125,7 @@ impl OpPlan {
     /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
     pub fn heights(&self) -> &'static [usize] {
         let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
-        if is_dense { &[64, 32] } else { &[128, 96, 64, 32] }
+        if is_dense || self.resident.is_some() { &[64, 32] } else { &[128, 96, 64, 32] }
     }
 
     /// Which of them, for so many rows of a product of which there are `products` side by side.
@@ -137,14 +140,19 @@ impl OpPlan {
         (0..heights.len()).min_by_key(|&i| cost(heights[i])).unwrap_or(0)
     }
 
-    /// Bytes of shared memory of the weights' gradient: tiles, and where each position's patch is.
-    pub fn weights_shared(&self) -> usize {
-        let Tile { m, n } = self.weights_tile;
-        4 * WEIGHTS_STAGES * DEPTH * (m + n + 16) + 8 * self.geometry.positions()
+    /// Bytes of shared memory of the weights' gradient, for so many tiles of depth: tiles, and where each position's patch is.
+    pub fn weights_shared(&self, tiles: usize) -> usize {
+        let (Tile { m, n }, positions) = (self.weights_tile, self.geometry.positions());
+        let stages = if positions > 1 { WEIGHTS_STAGES } else { tiles.min(WEIGHTS_STAGES) };
+        4 * stages * DEPTH * (m + n + 16) + 8 * positions
     }
 
-    /// Parts of the weights' gradient for so many rows, and tiles of depth in each.
+    /// Parts of the weights' gradient for so many rows, and tiles of depth (or images) in each.
     pub fn weight_splits(&self, rows: usize) -> (usize, usize) {
+        if let Some(resident) = self.resident {
+            let images = rows.div_ceil(resident.splits());
+            return (rows.div_ceil(images), images);
+        }
         let tiles = (rows * self.geometry.positions()).div_ceil(DEPTH);
         let Tile { m, n } = self.weights_tile;
         let blocks = self.geometry.patch().div_ceil(m) * self.geometry.filters.div_ceil(n);
@@ -170,7 +178,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub fn of(network: &Network) -> Self {
+    /// The plan for GPUs whose blocks can have so many bytes of shared memory.
+    pub fn of(network: &Network, observations: Observations, precision: Precision, shared: usize) -> Self {
         let mut end = 0;
         let tensors: Vec<_> = network
             .tensors
@@ -182,7 +191,12 @@ impl Plan {
             })
             .collect();
         let values = network.values.iter().map(crate::network::Value::len).collect();
-        let ops: Vec<_> = (0..network.ops.len()).map(|i| op(network, i, &tensors)).collect();
+        let mut ops: Vec<_> = (0..network.ops.len()).map(|i| op(network, i, &tensors)).collect();
+        if precision == Precision::Tf32 {
+            let bytes = matches!(observations, Observations::Bytes { .. });
+            ops.iter_mut()
+                .for_each(|op| op.resident = Resident::of(&op.geometry, op.input == 0, bytes, shared));
+        }
         let mut plan = Self { ops, values, tensors, stride: end.next_multiple_of(32), fused: false };
         plan.fused = network.spec.head.dueling.is_none()
             && plan.ops.iter().all(|op| op.thin)
@@ -191,19 +205,48 @@ impl Plan {
         plan
     }
 
-    /// Numbers of all values of a fused kernel's rows, to a multiple of 16 bytes.
-    pub fn room(&self) -> usize {
-        (LINE * self.values.iter().sum::<usize>()).next_multiple_of(4)
+    /// What lies where in the shared memory of a fused kernel.
+    pub fn fused_layout(&self) -> FusedLayout {
+        let (mut params, mut room) = (0, 0);
+        let take = |end: &mut usize, size: usize| std::mem::replace(end, *end + size.next_multiple_of(4));
+        let weights = self.ops.iter().map(|op| {
+            let filters = op.geometry.filters;
+            let weight = take(&mut params, op.geometry.patch() * weight_line(filters));
+            [weight, take(&mut params, filters)]
+        });
+        let weights = weights.collect();
+        let values = self.values.iter().map(|&len| take(&mut room, CHUNK * line_of(len))).collect();
+        FusedLayout { params, weights, values, room }
     }
 
     /// Bytes of shared memory of the fused kernels: parameters and values; gradients and deltas beside them.
     pub fn forward_shared(&self) -> usize {
-        4 * (self.stride + self.room())
+        let layout = self.fused_layout();
+        4 * (layout.params + layout.room)
     }
 
     pub fn learn_shared(&self) -> usize {
-        8 * (self.stride + self.room()) + 8 * (17 * self.tensors.len() + 2)
+        let tensors = self.tensors.len();
+        self.forward_shared() + 4 * (self.fused_layout().room + self.stride + tensors + 2) + 8 * 16 * tensors
     }
+}
+
+/// The shared memory of a fused kernel: numbers of all parameters, where each layer's weights and bias lie among them, where
+/// each value lies among the values, and numbers of all values.
+pub(super) struct FusedLayout {
+    pub params: usize,
+    pub weights: Vec<[usize; 2]>,
+    pub values: Vec<usize>,
+    pub room: usize,
+}
+
+/// From row to row of a fused kernel's values and weights: functions of the same names there.
+fn line_of(length: usize) -> usize {
+    length.next_multiple_of(8) + 4
+}
+
+pub(super) fn weight_line(filters: usize) -> usize {
+    filters.next_multiple_of(16) + 8
 }
 
 fn op(network: &Network, i: usize, tensors: &[usize]) -> OpPlan {
@@ -253,6 +296,7 @@ fn op(network: &Network, i: usize, tensors: &[usize]) -> OpPlan {
         weight: tensors[2 * i],
         bias: tensors[2 * i + 1],
         thin,
+        resident: None,
         splits: tiles.div_ceil(split_tiles),
         split_tiles,
         forward_n: width(geometry.filters),

@@ -16,7 +16,7 @@ struct Adam {
     const int* tensor_slots;  // the first slot of each tensor, and the end
     const AdamPart* parts;
     float* scales;  // [copy][tensor]
-    float* rates;   // [copy]: α / (1 - β₁ᵗ), or -1 for no step; 1 / √(1 - β₂ᵗ)
+    float* rates;   // [copy]: `step_rate`, or -1 for no step; `step_root`
     u64* steps;
     u64* skipped;
     float* norms;
@@ -27,6 +27,14 @@ struct Adam {
     long long stride;
     int slots, tensors;
 };
+
+// What a step multiplies m and √v by: α / (1 - β₁ᵗ) and 1 / √(1 - β₂ᵗ).
+__device__ __forceinline__ float step_rate(const AdamSettings& s, u64 step) {
+    return (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+}
+__device__ __forceinline__ float step_root(const AdamSettings& s, u64 step) {
+    return (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
+}
 
 // Each copy's norms from its sums of squares, the factor of each tensor, and the step's rates. A copy whose gradient is
 // not finite takes no step; it is counted in `skipped`. One block for each copy.
@@ -40,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     u64 step = a.steps[copy];
     // The rates of the next step, by two warps while the others add.
     float rate = 0.0f;
-    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
-    if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
+    if (threadIdx.x == 224) rate = step_rate(s, step);
+    if (threadIdx.x == 192) rate = step_root(s, step);
     for (int t = threadIdx.x / 32; t < tensors; t += 8) {
         double sum = 0.0;
 #pragma unroll 4
@@ -67,12 +75,21 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     else a.skipped[copy]++;
 }
 
-__device__ __forceinline__ void adam_one(float& p, float& m, float& v, float g, float scale, const AdamSettings& s,
-                                         float rate, float root) {
-    g *= scale;
+// Root and quotient to two units in the last place, of a step that is small beside the parameter.
+__device__ __forceinline__ void adam_one(float& p, float& m, float& v, float g, const AdamSettings& s, float rate,
+                                         float root) {
     m = s.beta1 * m + (1.0f - s.beta1) * g;
     v = s.beta2 * v + (1.0f - s.beta2) * (g * g);
-    p -= rate * m / (sqrtf(v) * root + s.epsilon);
+    float deviation;
+    asm("sqrt.approx.f32 %0, %1;" : "=f"(deviation) : "f"(v));
+    p -= __fdividef(rate * m, deviation * root + s.epsilon);
+}
+__device__ __forceinline__ void adam_four(float4& p, float4& m, float4& v, float4 g, float scale, const AdamSettings& s,
+                                          float rate, float root) {
+    adam_one(p.x, m.x, v.x, g.x * scale, s, rate, root);
+    adam_one(p.y, m.y, v.y, g.y * scale, s, rate, root);
+    adam_one(p.z, m.z, v.z, g.z * scale, s, rate, root);
+    adam_one(p.w, m.w, v.w, g.w * scale, s, rate, root);
 }
 
 // Grid: (parts of the parameters, copies).
@@ -86,10 +103,7 @@ extern "C" __global__ void __launch_bounds__(256) adam_step(const __grid_constan
     long long at = copy * a.stride + part.start + i;
     float4 p4 = *(float4*)(a.params + at), m4 = *(float4*)(a.m + at), v4 = *(float4*)(a.v + at);
     float4 g4 = *(const float4*)(a.grads + at);
-    adam_one(p4.x, m4.x, v4.x, g4.x, scale, s, rate, root);
-    adam_one(p4.y, m4.y, v4.y, g4.y, scale, s, rate, root);
-    adam_one(p4.z, m4.z, v4.z, g4.z, scale, s, rate, root);
-    adam_one(p4.w, m4.w, v4.w, g4.w, scale, s, rate, root);
+    adam_four(p4, m4, v4, g4, scale, s, rate, root);
     *(float4*)(a.params + at) = p4;
     *(float4*)(a.m + at) = m4;
     *(float4*)(a.v + at) = v4;

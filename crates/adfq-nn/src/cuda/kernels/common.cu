@@ -10,22 +10,24 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-extern __shared__ __align__(16) float shared[];
+extern __shared__ __align__(256) float shared[];
 
 static constexpr int THREADS = 128;
 static constexpr int WARPS = 4;
 // Depth of a tile, the same for all kernels: the order of every sum depends on it.
 static constexpr int BK = 32;
 
-#ifdef PRECISE
-__device__ __forceinline__ float rounded(float x) { return x; }
-#else
-// To the nearest TF32. What is rounded once when it is written need not be when it is read.
-__device__ __forceinline__ float rounded(float x) {
+// To the nearest TF32.
+__device__ __forceinline__ float to_tf32(float x) {
     u32 bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return __uint_as_float(bits);
 }
+// What is rounded once when it is written need not be when it is read.
+#ifdef PRECISE
+__device__ __forceinline__ float rounded(float x) { return x; }
+#else
+__device__ __forceinline__ float rounded(float x) { return to_tf32(x); }
 #endif
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
@@ -52,15 +54,30 @@ __device__ __forceinline__ void mma(float (&c)[4], const u32 (&a)[4], const u32 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-__device__ __forceinline__ void load_matrices(u32 (&r)[4], const float* at) {
+__device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 at) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(shared_address(at)));
+                 : "r"(at));
+}
+
+// Calls `work` with each of COUNT numbers, shared out among the threads of a block in turns that are known beforehand.
+template <int COUNT, int BLOCK, class Work>
+__device__ __forceinline__ void share(Work work) {
+    constexpr int WHOLE = COUNT / BLOCK;
+#pragma unroll 4
+    for (int turn = 0; turn < WHOLE; turn++) work(turn * BLOCK + (int)threadIdx.x);
+    if (COUNT % BLOCK != 0 && WHOLE * BLOCK + threadIdx.x < COUNT) work(WHOLE * BLOCK + (int)threadIdx.x);
+}
+
+// Two numbers at once, which the compiler takes apart where they come from an instruction of ours.
+__device__ __forceinline__ void store_two(float* to, float a, float b) {
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "f"(a), "f"(b) : "memory");
 }
 
 // Which of `count` places before or after a coordinate lie within [0, size): bit i for first + i·step.
 __device__ __forceinline__ u32 places(int first, int step, int count, int size) {
     u32 bits = 0;
+#pragma unroll
     for (int i = 0; i < count; i++) bits |= (u32)((u32)(first + i * step) < (u32)size) << i;
     return bits;
 }
@@ -162,7 +179,7 @@ __device__ __forceinline__ void multiply(Sums<MI, NI>& sums, const float* a, con
         for (int i = 0; i < MI; i++) {
             if constexpr (A_ROWS) {
                 // Matrices: rows 0-7 and 8-15 of columns 0-3, then of columns 4-7.
-                load_matrices(af[i], a + (m0 + i * 16 + lane % 16) * AS + k + lane / 16 * 4);
+                load_matrices(af[i], shared_address(a + (m0 + i * 16 + lane % 16) * AS + k + lane / 16 * 4));
             } else {
                 const float* p = a + (k + t) * AS + m0 + i * 16 + g;
                 af[i][0] = __float_as_uint(p[0]);
@@ -177,7 +194,7 @@ __device__ __forceinline__ void multiply(Sums<MI, NI>& sums, const float* a, con
                 if (j % 2 == 0) {
                     u32 two[4];
                     int row = j * 8 + lane % 8 + (NI > 1 ? lane / 16 * 8 : 0);
-                    load_matrices(two, b + (n0 + row) * BS + k + lane / 8 % 2 * 4);
+                    load_matrices(two, shared_address(b + (n0 + row) * BS + k + lane / 8 % 2 * 4));
                     bf[j][0] = two[0], bf[j][1] = two[1];
                     if (j + 1 < NI) bf[j + 1][0] = two[2], bf[j + 1][1] = two[3];
                 }

@@ -11,6 +11,7 @@ struct Forward {
     long long params_stride, input_stride, output_stride;  // from copy to copy
     int weight, bias;                                      // where they lie in a copy's parameters
     int view_count, rows, tiles_n, splits, split_tiles;
+    int images;       // of a block that keeps them
     float scale;      // of the product
     float* partial;   // [copy][view][split][rows·positions][F], if split
 };
@@ -132,7 +133,7 @@ __device__ __forceinline__ void forward(const Forward& f) {
                 if (whole && RELU) y0 = rounded(fmaxf(y0, 0.0f)), y1 = rounded(fmaxf(y1, 0.0f));
                 float* to = out + (long long)m * N + n;
                 if (N % 2 == 0 && n < N) {
-                    *(float2*)to = make_float2(y0, y1);
+                    store_two(to, y0, y1);
                 } else {
                     if (n < N) to[0] = y0;
                     if (n + 1 < N) to[1] = y1;

@@ -21,8 +21,10 @@ __device__ __forceinline__ void weights(const Weights& w) {
     constexpr int AV = Operand<KIND>::width, A_COLUMNS = BM / AV, ROW_STEP = THREADS / A_COLUMNS;
     constexpr int A_ITEMS = BK / ROW_STEP;
     constexpr int BV = N % 4 == 0 ? 4 : 1, B_COLUMNS = BN / BV;
+    // Stage after stage, so that a sum of one tile needs the memory of one.
+    constexpr int STAGE = BK * (AS + BS);
     float* as = shared;
-    float* bs = shared + STAGES * BK * AS;
+    float* bs = shared + BK * AS;
 
     int m0 = blockIdx.x * BM, n0 = blockIdx.y % w.tiles_n * BN, split = blockIdx.y / w.tiles_n, copy = blockIdx.z;
     int rows = w.rows * P;
@@ -34,7 +36,7 @@ __device__ __forceinline__ void weights(const Weights& w) {
 
     // Where the patch of each position starts, in bytes, and which of its places lie in the image.
     static_assert(G::KS <= MOST_PLACES, "a kernel has at most 16 x 16 places");
-    int2* positions = (int2*)(bs + STAGES * BK * BS);
+    int2* positions = (int2*)(shared + STAGES * STAGE);
     if (P > 1) {
         for (int p = threadIdx.x; p < P; p += THREADS) {
             int y = p / G::OW * G::S - G::PY, x = p % G::OW * G::S - G::PX;
@@ -83,9 +85,9 @@ __device__ __forceinline__ void weights(const Weights& w) {
 #pragma unroll
     for (int s = 0; s < STAGES - 1; s++) {
         if (first + s < last) {
-            fetch_a(first + s, as + s * BK * AS);
-            store_a(as + s * BK * AS);
-            fetch_b(first + s, bs + s * BK * BS);
+            fetch_a(first + s, as + s * STAGE);
+            store_a(as + s * STAGE);
+            fetch_b(first + s, bs + s * STAGE);
         }
         copy_commit();
     }
@@ -96,15 +98,15 @@ __device__ __forceinline__ void weights(const Weights& w) {
         __syncthreads();
         bool more = tile + STAGES - 1 < last;
         if (more) {
-            fetch_a(tile + STAGES - 1, as + next * BK * AS);
-            fetch_b(tile + STAGES - 1, bs + next * BK * BS);
+            fetch_a(tile + STAGES - 1, as + next * STAGE);
+            fetch_b(tile + STAGES - 1, bs + next * STAGE);
         }
         copy_commit();
-        const float* b = bs + stage * BK * BS;
-        multiply<MI, NI, false, false, AS, BS, false>(sums, as + stage * BK * AS, b, warp_m, warp_n);
+        const float* b = bs + stage * STAGE;
+        multiply<MI, NI, false, false, AS, BS, false>(sums, as + stage * STAGE, b, warp_m, warp_n);
         if (blockIdx.x == 0)
             for (int r = threadIdx.x / BN; r < BK; r += THREADS / BN) bias += b[r * BS + threadIdx.x % BN];
-        if (more) store_a(as + next * BK * AS);
+        if (more) store_a(as + next * STAGE);
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         next = next + 1 == STAGES ? 0 : next + 1;
     }
@@ -122,13 +124,15 @@ __device__ __forceinline__ void weights(const Weights& w) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             int m = m0 + warp_m + i * 16 + g + h * 8;
+            // A few squares in f32: turning each into f64 would take longer than the product.
+            float few = 0.0f;
 #pragma unroll
             for (int j = 0; j < NI; j++) {
                 int n = n0 + warp_n + j * 8 + 2 * t;
                 float y0 = sums.c[i][j][2 * h] * scale, y1 = sums.c[i][j][2 * h + 1] * scale;
                 if (m >= M || n >= N) continue;
-                squares += (double)y0 * y0;
-                if (n + 1 < N) squares += (double)y1 * y1;
+                few += y0 * y0;
+                if (n + 1 < N) few += y1 * y1;
                 float* to = out + (long long)m * N + n;
                 if (N % 2 == 0) {
                     *(float2*)to = make_float2(y0, y1);
@@ -137,6 +141,7 @@ __device__ __forceinline__ void weights(const Weights& w) {
                     if (n + 1 < N) to[1] = y1;
                 }
             }
+            squares += few;
         }
     copy_wait<0>();
     __syncthreads();
@@ -168,7 +173,7 @@ __device__ __forceinline__ void weights(const Weights& w) {
 // Some of a tensor's gradient: the sum of its parts, and the sum of its squares.
 struct Part {
     int from, split_stride, splits;  // in the buffer of parts
-    int to, length, slot;            // in the gradients; at most a block's threads
+    int to, length, slot;            // in the gradients; at most four for each of a block's threads
     float scale;
 };
 
@@ -184,15 +189,21 @@ struct PartSums {
 extern "C" __global__ void __launch_bounds__(256) weights_sum(PartSums p) {
     __shared__ double room[8];
     Part part = p.parts[blockIdx.x];
-    const float* from = p.partial + blockIdx.y * p.partial_stride + part.from;
-    int i = threadIdx.x;
-    float g = 0.0f;
-    if (i < part.length) {
-#pragma unroll 20
-        for (int s = 0; s < part.splits; s++) g += from[(long long)s * part.split_stride + i];
-        g *= part.scale;
-        p.grads[blockIdx.y * p.grads_stride + part.to + i] = g;
+    const float* from = p.partial + blockIdx.y * p.partial_stride + part.from + threadIdx.x;
+    float* to = p.grads + blockIdx.y * p.grads_stride + part.to + threadIdx.x;
+    float g[4] = {};
+#pragma unroll 8
+    for (int s = 0; s < part.splits; s++, from += part.split_stride)
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            if (threadIdx.x + e * 256 < part.length) g[e] += from[e * 256];
+    float squares = 0.0f;
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        g[e] *= part.scale;
+        squares += g[e] * g[e];
+        if (threadIdx.x + e * 256 < part.length) to[e * 256] = g[e];
     }
-    double sum = block_sum((double)g * g, room);
+    double sum = block_sum(squares, room);
     if (threadIdx.x == 0) p.squares[blockIdx.y * p.squares_stride + part.slot] = sum;
 }
