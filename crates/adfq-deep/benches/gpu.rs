@@ -1,0 +1,207 @@
+//! What a GPU takes for gradient steps and for acting, beside the aims and the floors:
+//! `cargo bench --features cuda --bench gpu -p adfq-deep`.
+//!
+//! A step is all of it: draws from the priority tree, stacked observations from bytes, three passes of the networks, the
+//! ADFQ target, loss, backward, clipping, Adam, and the new priorities; times are medians between events, after a warm-up.
+//! Acting is what a trainer waits for: observations go up, a forward pass, outputs come down. Floors are the least
+//! operations and bytes over what an H200 was measured to do. With `brief` (after `--`) a few steps of each are taken, for a
+//! profiler to look at.
+
+use adfq::random::stream;
+use adfq_deep::config::Priority;
+use adfq_deep::cuda::Fleet;
+use adfq_deep::{Config, Result};
+use adfq_env::{Element, Space};
+use adfq_nn::cuda::{Buffer, Device, Input, Precision, View, Which};
+use adfq_nn::{Head, Layer, Network, Padding, Spec};
+use rand::RngExt;
+use std::time::Instant;
+
+/// Steps between two events, and how many such pairs.
+const INNER: usize = 100;
+const OUTER: usize = 15;
+const BATCH: usize = 32;
+/// Bytes a second of a large copy, and operations a second of a large TF32 product.
+const BANDWIDTH: f64 = 4.3e12;
+const TF32: f64 = 4.17e14;
+
+fn atari() -> Result<(Config, Space)> {
+    let pixels = Element::U8 { scale: 1.0 / 255.0 };
+    let space = Space { frame: vec![84, 84, 1], element: pixels, stack: 4, actions: 6 };
+    Ok((Config::preset("atari-paper", "atari:pong", &space)?, space))
+}
+
+fn mlp() -> Result<(Config, Space)> {
+    let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
+    let mut config = Config::preset("paper", "cartpole", &space)?;
+    config.network.layers = vec![Layer::Dense { units: 64 }; 2];
+    config.replay.priority = Some(Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
+    Ok((config, space))
+}
+
+/// A fleet whose memories hold `filled` steps of each run.
+fn fleet(device: &Device, config: &Config, space: &Space, runs: usize, filled: usize) -> Result<Fleet> {
+    let configs: Vec<Config> = (0..runs as u64).map(|seed| Config { seed, ..config.clone() }).collect();
+    let mut fleet = Fleet::new(device, space, &configs, Precision::Tf32)?;
+    let mut rng = stream(0, "gpu");
+    let frames: Vec<Vec<u8>> = (0..97)
+        .map(|_| match space.element {
+            Element::U8 { .. } => (0..space.frame_len()).map(|_| rng.random()).collect(),
+            Element::F32 => {
+                (0..space.frame_len()).flat_map(|_| rng.random_range(-1.0_f32..1.0).to_ne_bytes()).collect()
+            }
+        })
+        .collect();
+    for step in 0..filled {
+        for run in 0..runs {
+            let (frame, last) = (&frames[(step + 7 * run) % 97], &frames[(step + 3 * run) % 97]);
+            let ended = rng.random_range(0..200) == 0;
+            let (action, reward) = (rng.random_range(0..space.actions as u32), rng.random_range(-1.0..1.0));
+            fleet.push(run, 0, frame, action, reward, ended, false, ended.then_some(&last[..]))?;
+        }
+        fleet.commit()?;
+    }
+    Ok(fleet)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The median time of a gradient step of all runs, in µs. Nobody waits in between: what the host does besides is hidden, or
+/// not.
+fn time_step(device: &Device, fleet: &mut Fleet) -> Result<f64> {
+    (0..2 * INNER).try_for_each(|_| fleet.learn())?;
+    let mut events = vec![device.event()?];
+    for _ in 0..OUTER {
+        (0..INNER).try_for_each(|_| fleet.learn())?;
+        events.push(device.event()?);
+    }
+    fleet.wait()?;
+    fleet.learned().into_iter().try_for_each(|(_, learned)| learned.map(drop))?;
+    let times = events.windows(2).map(|pair| Ok(pair[0].micros_until(&pair[1])? / INNER as f64));
+    Ok(median(times.collect::<Result<_>>()?))
+}
+
+/// The median time from so many observations on the host to their outputs there, in µs.
+fn time_acting(device: &Device, fleet: &mut Fleet, space: &Space, rows: usize) -> Result<f64> {
+    let engine = fleet.engine();
+    let mut pass = engine.pass(1, rows)?;
+    let mut rng = stream(1, "gpu");
+    let bytes: Vec<u8> = (0..rows * space.observation_len()).map(|_| rng.random()).collect();
+    let mut input = Buffer::<u8>::zeros(device, bytes.len())?;
+    let mut times = Vec::new();
+    for _ in 0..OUTER * INNER {
+        let start = Instant::now();
+        input.upload(&bytes)?;
+        engine.forward(&mut pass, &[View { which: Which::Online, input: Input::Bytes(&input) }])?;
+        std::hint::black_box(pass.outputs().download()?);
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    Ok(median(times.split_off(INNER)))
+}
+
+/// The network of a configuration, with a head of two groups.
+fn spec(config: &Config, space: &Space) -> Spec {
+    let mut input = space.frame.clone();
+    *input.last_mut().expect("a frame has an axis") *= space.stack;
+    Spec {
+        input,
+        layers: config.network.layers.clone(),
+        head: Head { actions: space.actions, groups: 2, dueling: None },
+    }
+}
+
+/// Multiply-adds of a row: of all layers, and of the first.
+fn multiplications(spec: &Spec) -> (f64, f64) {
+    let (mut size, mut all, mut first) = (spec.input.clone(), 0.0, 0.0);
+    for (i, layer) in spec.layers.iter().enumerate() {
+        let count = match *layer {
+            Layer::Conv { filters, kernel, stride, padding } => {
+                let patch = kernel * kernel * size[2];
+                let along = |n: usize| match padding {
+                    Padding::Same => n.div_ceil(stride),
+                    Padding::Valid => (n - kernel) / stride + 1,
+                };
+                size = vec![along(size[0]), along(size[1]), filters];
+                patch * size.iter().product::<usize>()
+            }
+            Layer::Dense { units } => {
+                let inputs: usize = size.iter().product();
+                size = vec![units];
+                inputs * units
+            }
+        };
+        all += count as f64;
+        first += if i == 0 { count as f64 } else { 0.0 };
+    }
+    let head = size.iter().product::<usize>() * spec.head.actions * spec.head.groups;
+    (all + head as f64, first)
+}
+
+/// The least time of a step of one run, in µs: by its operations, and by its bytes (each parameter, gradient and moment as
+/// often as it must be read and written, each observation once).
+fn step_floor(spec: &Spec) -> Result<[f64; 2]> {
+    let network = Network::new(spec)?;
+    let (all, first) = multiplications(spec);
+    let operations = 2.0 * BATCH as f64 * (5.0 * all - first);
+    let bytes = 4.0 * network.parameters() as f64 * 11.0 + (2 * BATCH * network.inputs()) as f64;
+    Ok([operations / TF32 * 1e6, bytes / BANDWIDTH * 1e6])
+}
+
+fn acting_floor(spec: &Spec, rows: usize) -> Result<[f64; 2]> {
+    let network = Network::new(spec)?;
+    let operations = 2.0 * rows as f64 * multiplications(spec).0;
+    let bytes = (4 * network.parameters() + rows * network.inputs()) as f64;
+    Ok([operations / TF32 * 1e6, bytes / BANDWIDTH * 1e6])
+}
+
+fn print(name: &str, [aim, measured]: [f64; 2], [operations, bytes]: [f64; 2]) {
+    let floor = operations.max(bytes);
+    let (ratio, verdict) = (measured / floor, if measured <= aim { "" } else { "  missed" });
+    println!("{name:38} {measured:8.2} {aim:8.2} {operations:8.2} {bytes:8.2} {ratio:8.1}{verdict}");
+}
+
+fn main() -> Result<()> {
+    let device = match Device::open(0) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("no GPU, nothing measured: {error}");
+            return Ok(());
+        }
+    };
+    let is_brief = std::env::args().any(|argument| argument == "brief");
+    println!("{}: µs, medians; floors by operations and bytes, and times the larger\n", device.name()?);
+    println!(
+        "{:38} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "for each run", "here", "aim", "operat.", "bytes", "ratio"
+    );
+    let ((atari, pixels), (mlp, vector)) = (atari()?, mlp()?);
+    let cases = [
+        ("Atari network, 1 run", &atari, &pixels, 1, 10_000, 220.0),
+        ("Atari network, 16 runs", &atari, &pixels, 16, 2_000, 80.0),
+        ("Atari network, 64 runs", &atari, &pixels, 64, 1_000, 55.0),
+        ("MLP 4-64-64, 64 runs", &mlp, &vector, 64, 2_000, 0.4),
+    ];
+    for (name, config, space, runs, filled, aim) in cases {
+        let mut fleet = fleet(&device, config, space, runs, if is_brief { 100 } else { filled })?;
+        if is_brief {
+            (0..3).try_for_each(|_| fleet.learn())?;
+            fleet.wait()?;
+            continue;
+        }
+        let step = time_step(&device, &mut fleet)? / runs as f64;
+        print(name, [aim, step], step_floor(&spec(config, space))?);
+    }
+    if !is_brief {
+        let mut fleet = fleet(&device, &atari, &pixels, 1, 1)?;
+        let time = time_acting(&device, &mut fleet, &pixels, 16)?;
+        print(
+            "acting, 16 observations, with copies",
+            [90.0, time],
+            acting_floor(&spec(&atari, &pixels), 16)?,
+        );
+    }
+    Ok(())
+}
