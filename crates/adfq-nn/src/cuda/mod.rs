@@ -5,8 +5,8 @@
 //! Kernels are written for each network when its engine is made, and compiled then (NVRTC), so the program builds
 //! without CUDA and says what is missing when a device is opened.
 //!
-//! Products use the matrix units in TF32 (inputs rounded to 11 bits, sums in f32), or f32 throughout in
-//! [`Precision::Full`]. Every sum has one fixed order, whatever the number of copies: the same bits twice, and for a copy
+//! Products use the matrix units in TF32 (inputs rounded to 11 bits, sums in f32; bytes and their weights as f16, which has
+//! as many bits; small perceptrons as good as f32), or f32 throughout in [`Precision::Full`]. Every sum has one fixed order, whatever the number of copies: the same bits twice, and for a copy
 //! alone or beside others. They are not the bits of the CPU engine.
 //!
 //! What is learned (targets, losses) and where observations come from is for the caller.
