@@ -7,13 +7,13 @@
 use super::Fleet;
 use super::acting::Acting;
 use super::timeline::{Clock, Timeline};
+use super::watching::Watching;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::trainer::{Observer, Trainer, choose};
+use crate::trainer::{Due, Observer, Trainer, choose};
 use crate::{Config, Error, Result};
 use adfq_nn::Adam;
 use adfq_nn::cuda::{Device, Precision, Which};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Trainers whose learning happens on one GPU, step by step together.
@@ -21,9 +21,7 @@ pub struct Crew {
     trainers: Vec<Trainer>,
     fleet: Fleet,
     acting: Acting,
-    watching: Acting,
-    /// Gradient steps that the last step made due, and whether the target networks are to be copied after them.
-    due: (u64, bool),
+    watching: Watching,
     timeline: Timeline,
 }
 
@@ -33,15 +31,15 @@ impl Crew {
     pub fn new(device: &Device, trainers: Vec<Trainer>, precision: Precision) -> Result<Self> {
         let configs: Vec<Config> = trainers.iter().map(|trainer| trainer.config().clone()).collect();
         check(&configs)?;
-        if trainers.iter().any(|trainer| trainer.step() != trainers[0].step()) {
+        if trainers.iter().any(|trainer| (trainer.step, trainer.due) != (trainers[0].step, trainers[0].due)) {
             return Err(Error::Setting { name: "step", must: "the same in all runs that share a GPU" });
         }
         let space = trainers[0].space.clone();
         let mut fleet = Fleet::new(device, &space, &configs, precision)?;
         load(&mut fleet, &trainers)?;
         let acting = Acting::new(fleet.engine(), &space, configs.len(), configs[0].envs)?;
-        let watching = Acting::new(fleet.engine(), &space, configs.len(), 1)?;
-        Ok(Self { trainers, fleet, acting, watching, due: (0, false), timeline: Timeline::default() })
+        let watching = Watching::new(fleet.engine(), &trainers)?;
+        Ok(Self { trainers, fleet, acting, watching, timeline: Timeline::default() })
     }
 
     /// The trainers; their learners and memories are those of the last [`Crew::settle`].
@@ -117,11 +115,12 @@ impl Crew {
             choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)?;
         }
         clock.lap(&mut self.timeline.acting);
+        // The environments step while the device learns, those in other processes while gradient steps are launched.
+        self.trainers.iter_mut().try_for_each(|trainer| trainer.envs.begin(&trainer.actions))?;
+        clock.lap(&mut self.timeline.stepping);
         self.learn()?;
         clock.lap(&mut self.timeline.launching);
-        // The device learns meanwhile.
-        let step = |trainer: &mut Trainer| trainer.envs.step(&trainer.actions).map(drop);
-        self.trainers.par_iter_mut().try_for_each(step)?;
+        self.trainers.iter_mut().try_for_each(|trainer| trainer.envs.finish().map(drop))?;
         clock.lap(&mut self.timeline.stepping);
         for (run, trainer) in self.trainers.iter_mut().enumerate() {
             for env in 0..trainer.config.envs {
@@ -131,8 +130,7 @@ impl Crew {
                     self.fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
                 })?;
             }
-            let due = trainer.moved();
-            self.due = (due.gradient_steps, due.copy);
+            trainer.moved();
         }
         self.fleet.commit()?;
         self.collect(false)?;
@@ -142,7 +140,8 @@ impl Crew {
 
     /// Puts the gradient steps that are due on the stream.
     fn learn(&mut self) -> Result<()> {
-        let (gradient_steps, copy) = std::mem::take(&mut self.due);
+        let Due { gradient_steps, copy } = self.trainers[0].due;
+        self.trainers.iter_mut().for_each(|trainer| trainer.due = Due::default());
         (0..gradient_steps).try_for_each(|_| self.fleet.learn())?;
         if copy { self.fleet.copy_target() } else { Ok(()) }
     }
@@ -158,9 +157,9 @@ impl Crew {
         Ok(())
     }
 
-    /// Finishes what is due and brings everything that was learned back to the trainers, where it is as if learned there.
+    /// Brings everything that was learned back to the trainers, where it is as if learned there. What the last step made
+    /// due stays due, so that a checkpoint changes nothing.
     pub fn settle(&mut self) -> Result<()> {
-        self.learn()?;
         self.collect(true)?;
         let engine = self.fleet.engine();
         let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
@@ -187,27 +186,8 @@ impl Crew {
     pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
         self.learn()?;
         let (step, mut clock) = (self.step(), Clock::start());
-        let mut played = vec![vec![]; self.trainers.len()];
-        for episode in 0..episodes {
-            let name = format!("evaluation/{step}/{episode}");
-            self.trainers.par_iter_mut().try_for_each(|trainer| trainer.evaluator.begin(&name))?;
-            let mut running = vec![true; self.trainers.len()];
-            while running.iter().any(|&running| running) {
-                let observations = self.trainers.iter().map(|trainer| trainer.evaluator.observation());
-                let rows = self.watching.forward(self.fleet.engine(), observations)?;
-                let rows = rows.par_chunks_exact(rows.len() / self.trainers.len());
-                let runs = self.trainers.par_iter_mut().zip(&mut running).zip(&mut played).zip(rows);
-                runs.filter(|(((_, running), _), _)| **running).try_for_each(
-                    |(((trainer, running), played), row)| {
-                        if let Some(episode) = trainer.evaluator.act(row)? {
-                            played.push(episode);
-                            *running = false;
-                        }
-                        Result::Ok(())
-                    },
-                )?;
-            }
-        }
+        let name = format!("evaluation/{step}");
+        let played = self.watching.play(self.fleet.engine(), &mut self.trainers, &name, episodes)?;
         for (trainer, episodes) in self.trainers.iter_mut().zip(played) {
             trainer.evaluated = Some(Evaluation { step, episodes });
         }

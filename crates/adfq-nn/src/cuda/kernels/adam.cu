@@ -16,6 +16,7 @@ struct Adam {
     const int* tensor_slots;  // the first slot of each tensor, and the end
     const AdamPart* parts;
     float* scales;  // [copy][tensor]
+    const float* own_rates;  // [copy]: takes the place of the settings' rate where it is not 0
     float* rates;   // [copy]: α / (1 - β₁ᵗ), or -1 for no step; 1 / √(1 - β₂ᵗ)
     u64* steps;
     u64* skipped;
@@ -27,6 +28,11 @@ struct Adam {
     long long stride;
     int slots, tensors;
 };
+
+__device__ __forceinline__ double base_rate(const Adam& a, int copy) {
+    float own = a.own_rates[copy];
+    return own != 0.0f ? own : a.settings.rate;
+}
 
 // Each copy's norms from its sums of squares, the factor of each tensor, and the step's rates. A copy whose gradient is
 // not finite takes no step; it is counted in `skipped`. One block for each copy.
@@ -40,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     u64 step = a.steps[copy];
     // The rates of the next step, by two warps while the others add.
     float rate = 0.0f;
-    if (threadIdx.x == 224) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 224) rate = (float)(base_rate(a, copy) / (1.0 - power(s.beta1, step + 1)));
     if (threadIdx.x == 192) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
     for (int t = threadIdx.x / 32; t < tensors; t += 8) {
         double sum = 0.0;

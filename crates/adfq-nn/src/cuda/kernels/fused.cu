@@ -147,7 +147,7 @@ __device__ __forceinline__ void fused_adam(const Adam& a, const float* params, c
     int copy = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     u64 step = a.steps[copy];
     float rate = 0.0f;
-    if (threadIdx.x == 32) rate = (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+    if (threadIdx.x == 32) rate = (float)(base_rate(a, copy) / (1.0 - power(s.beta1, step + 1)));
     if (threadIdx.x == 64) rate = (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
     float* rates = (float*)(room + FUSED_WARPS * T);
     if (threadIdx.x == 32) rates[0] = rate;
