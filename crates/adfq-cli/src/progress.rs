@@ -155,13 +155,17 @@ pub fn train_on_gpu(ordinal: usize, runs: Vec<Start>, bridge: &Bridge, stop: &At
         let threads: Vec<_> = groups.into_values().map(spawn).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked"))).collect()
     });
-    let (done, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
-    let summaries: Vec<Summary> = done.into_iter().flatten().flatten().collect();
+    let (mut summaries, mut errors) = (vec![], vec![]);
+    for outcome in outcomes {
+        match outcome {
+            Ok((done, failed)) => (summaries.extend(done), errors.extend(failed)),
+            Err(error) => ((), errors.push(error.to_string())),
+        };
+    }
     if count > 1 {
         eprintln!("{} of {count} runs finished", summaries.len());
         eprint!("{}", by_agent(&summaries));
     }
-    let errors: Vec<_> = failed.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
 }
 
@@ -177,7 +181,7 @@ fn train_together(
     runs: Vec<(Run, Trainer)>,
     bars: &MultiProgress,
     stop: &AtomicBool,
-) -> Result<Vec<Summary>> {
+) -> Result<(Vec<Summary>, Vec<String>)> {
     use adfq_deep::cuda::Crew;
     use adfq_nn::cuda::{Device, Precision};
 
@@ -186,9 +190,16 @@ fn train_together(
     let mut crew = Crew::new(&Device::open(ordinal)?, trainers, Precision::Tf32)?;
     let outcome = crew.run(&mut watches, stop).map_err(|error| name_checkpoint(error, &watches[0].run))?;
     say(bars, &format!("where the time of {} runs went: {}", watches.len(), crew.timeline()));
-    let runs = watches.into_iter().zip(crew.trainers());
-    let summaries = runs.map(|(watch, trainer)| watch.finish(trainer, bars, Ok(outcome)));
-    Ok(summaries.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    let (mut summaries, mut errors) = (vec![], vec![]);
+    for (watch, (trainer, failure)) in watches.into_iter().zip(crew.disembark()) {
+        let folder = watch.run.folder().display().to_string();
+        let outcome = failure.map_or(Ok(outcome), |error| Err(name_checkpoint(error, &watch.run)));
+        match watch.finish(&trainer, bars, outcome) {
+            Ok(summary) => summaries.extend(summary),
+            Err(error) => errors.push(format!("{folder}: {error}")),
+        }
+    }
+    Ok((summaries, errors))
 }
 
 /// Bars that are not drawn swallow what is printed above them.

@@ -7,6 +7,7 @@ use adfq_deep::evaluate::Evaluation;
 use adfq_deep::run::Run;
 use adfq_deep::stats::Metrics;
 use adfq_deep::{Config, Host, Observer, Trainer};
+use adfq_env::{Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::{Device, Precision};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,6 +131,74 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         let log = |folder: &Path| std::fs::read(folder.join(seed.to_string()).join("metrics.csv")).unwrap();
         assert!(log(&whole) == log(&parts), "metrics of seed {seed}");
     }
+}
+
+/// Environments that break at a step.
+struct Breaking(VecEnv, u64);
+
+impl Envs for Breaking {
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reset(&mut self, seed: u64) -> adfq_env::Result<()> {
+        self.0.reset(seed)
+    }
+
+    fn begin(&mut self, actions: &[usize]) -> adfq_env::Result<()> {
+        self.1 = self.1.checked_sub(1).ok_or(adfq_env::Error::NoEpisode)?;
+        self.0.begin(actions)
+    }
+
+    fn finish(&mut self) -> adfq_env::Result<&[Step]> {
+        self.0.finish()
+    }
+
+    fn frames(&self) -> &[u8] {
+        self.0.frames()
+    }
+
+    fn successors(&self) -> &[u8] {
+        self.0.successors()
+    }
+
+    fn steps(&self) -> &[Step] {
+        self.0.steps()
+    }
+
+    fn save(&self) -> adfq_env::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn restore(&mut self, _: &[u8]) -> adfq_env::Result<()> {
+        unreachable!("nothing was saved")
+    }
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_others_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let [alone, beside] = ["alone", "beside"].map(|name| folder.path().join(name));
+    train(&device, &[config(1)], &alone);
+    let host = Host::default();
+    let envs = Box::new(Breaking(VecEnv::named("cartpole", 1).unwrap(), 900));
+    let broken = Trainer::with_envs(&config(0), &host, envs, adfq_env::make("cartpole").unwrap()).unwrap();
+    let first = Run::start(&beside.join("0"), &broken, Box::new(|| 0.0)).unwrap();
+    let (second, sound) = Run::create(&beside.join("1"), &config(1), &host, Box::new(|| 0.0)).unwrap();
+    let mut crew = Crew::new(&device, vec![broken, sound], Precision::Tf32).unwrap();
+    assert!(crew.run(&mut [first, second], &AtomicBool::new(false)).unwrap());
+    let mut all = crew.disembark();
+    let ((sound, none), (broken, failure)) = (all.remove(1), all.remove(0));
+    assert!(none.is_none() && broken.step() == 900);
+    assert!(matches!(failure, Some(adfq_deep::Error::Env(adfq_env::Error::NoEpisode))), "{failure:?}");
+    let (run, _, _) = Run::resume(&beside.join("1"), &host, Box::new(|| 0.0)).unwrap();
+    run.finish(&sound).unwrap();
+    assert_eq!(result(&beside, 1), result(&alone, 1));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! A step of all: one launch gives the outputs for every environment of every run; the gradient steps that are due are put
 //! on the stream; and while the device works on them, the environments step on the CPU. So learning lags one step behind
-//! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along.
+//! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along, and if one fails, by its
+//! environment or because it diverged, the others go on.
 
 use super::Fleet;
 use super::acting::Acting;
@@ -23,6 +24,8 @@ pub struct Crew {
     acting: Acting,
     watching: Watching,
     timeline: Timeline,
+    /// Why a run stands still.
+    failures: Vec<Option<Error>>,
 }
 
 impl Crew {
@@ -39,7 +42,8 @@ impl Crew {
         load(&mut fleet, &trainers)?;
         let acting = Acting::new(fleet.engine(), &space, configs.len(), configs[0].envs)?;
         let watching = Watching::new(fleet.engine(), &trainers)?;
-        Ok(Self { trainers, fleet, acting, watching, timeline: Timeline::default() })
+        let failures = trainers.iter().map(|_| None).collect();
+        Ok(Self { trainers, fleet, acting, watching, timeline: Timeline::default(), failures })
     }
 
     /// The trainers; their learners and memories are those of the last [`Crew::settle`].
@@ -47,18 +51,23 @@ impl Crew {
         &self.trainers
     }
 
+    /// The trainers, each with what stopped it before the others, if something did.
+    pub fn disembark(self) -> Vec<(Trainer, Option<Error>)> {
+        self.trainers.into_iter().zip(self.failures).collect()
+    }
+
     /// Where the time went so far.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Environment steps so far, of each.
+    /// Environment steps so far, of each that has not failed.
     pub fn step(&self) -> u64 {
-        self.trainers[0].step()
+        self.trainers.iter().map(Trainer::step).max().unwrap_or(0)
     }
 
     /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false. There is
-    /// an observer for each trainer.
+    /// an observer for each trainer; a run that fails is no longer observed. An error if all have failed.
     pub fn run<O: Observer>(&mut self, observers: &mut [O], stop: &AtomicBool) -> Result<bool> {
         let Config { steps, logging, evaluation, .. } = self.trainers[0].config().clone();
         while self.step() < steps {
@@ -101,37 +110,59 @@ impl Crew {
         observers: &mut [O],
         mut tell: impl FnMut(&mut Trainer, &mut O) -> Result<()>,
     ) -> Result<()> {
-        self.trainers.iter_mut().zip(observers).try_for_each(|(trainer, observer)| tell(trainer, observer))
+        let sound = self.trainers.iter_mut().zip(observers).zip(&self.failures);
+        sound
+            .filter(|(_, failure)| failure.is_none())
+            .try_for_each(|((trainer, observer), _)| tell(trainer, observer))
+    }
+
+    /// Does something with every run that has not failed; those that fail now are noted. An error if none is left.
+    fn try_each(&mut self, mut work: impl FnMut(usize, &mut Trainer, &mut Fleet) -> Result<()>) -> Result<()> {
+        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+            let failure = &mut self.failures[run];
+            if failure.is_none() {
+                *failure = work(run, trainer, &mut self.fleet).err();
+            }
+        }
+        self.check_sound()
+    }
+
+    fn check_sound(&mut self) -> Result<()> {
+        match self.failures.iter().all(Option::is_some) {
+            true => self.failures[0].take().map_or(Ok(()), Err),
+            false => Ok(()),
+        }
     }
 
     /// One step in every environment of every run, and the gradient steps that the step before made due.
     pub fn advance(&mut self) -> Result<()> {
         let mut clock = Clock::start();
         let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
-        let rows = self.acting.forward(self.fleet.engine(), observations)?;
+        let rows = self.acting.forward(self.fleet.engine(), observations)?.to_vec();
         let width = rows.len() / self.trainers.len();
-        for (trainer, rows) in self.trainers.iter_mut().zip(rows.chunks_exact(width)) {
-            let (actions, step) = (trainer.space.actions, trainer.step);
-            choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)?;
-        }
+        self.try_each(|run, trainer, _| {
+            let (rows, actions, step) = (&rows[run * width..][..width], trainer.space.actions, trainer.step);
+            choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)
+        })?;
         clock.lap(&mut self.timeline.acting);
         // The environments step while the device learns, those in other processes while gradient steps are launched.
-        self.trainers.iter_mut().try_for_each(|trainer| trainer.envs.begin(&trainer.actions))?;
+        self.try_each(|_, trainer, _| Ok(trainer.envs.begin(&trainer.actions)?))?;
         clock.lap(&mut self.timeline.stepping);
         self.learn()?;
         clock.lap(&mut self.timeline.launching);
-        self.trainers.iter_mut().try_for_each(|trainer| trainer.envs.finish().map(drop))?;
+        self.try_each(|_, trainer, _| Ok(trainer.envs.finish().map(drop)?))?;
         clock.lap(&mut self.timeline.stepping);
-        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+        self.try_each(|run, trainer, fleet| {
             for env in 0..trainer.config.envs {
                 trainer.remember(env, |lived| {
                     let (terminated, truncated) = (lived.terminated, lived.truncated);
                     let (frame, action, reward) = (lived.frame, lived.action, lived.reward);
-                    self.fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
+                    fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
                 })?;
             }
             trainer.moved();
-        }
+            Ok(())
+        })?;
         self.fleet.commit()?;
         self.collect(false)?;
         clock.lap(&mut self.timeline.remembering);
@@ -140,7 +171,9 @@ impl Crew {
 
     /// Puts the gradient steps that are due on the stream.
     fn learn(&mut self) -> Result<()> {
-        let Due { gradient_steps, copy } = self.trainers[0].due;
+        // That of a run that goes on: all have the same.
+        let sound = self.failures.iter().position(Option::is_none).unwrap_or(0);
+        let Due { gradient_steps, copy } = self.trainers[sound].due;
         self.trainers.iter_mut().for_each(|trainer| trainer.due = Due::default());
         (0..gradient_steps).try_for_each(|_| self.fleet.learn())?;
         if copy { self.fleet.copy_target() } else { Ok(()) }
@@ -152,9 +185,12 @@ impl Crew {
             self.fleet.wait()?;
         }
         for (run, learned) in self.fleet.learned() {
-            self.trainers[run].stats.learned(&learned?);
+            match learned {
+                Ok(learned) => self.trainers[run].stats.learned(&learned),
+                Err(error) => drop(self.failures[run].get_or_insert(error)),
+            }
         }
-        Ok(())
+        self.check_sound()
     }
 
     /// Brings everything that was learned back to the trainers, where it is as if learned there. What the last step made
