@@ -9,6 +9,8 @@ use adfq_deep::{Config, Error, Host, Observer, Trainer};
 use adfq_env::Bridge;
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+#[cfg(feature = "cuda")]
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -32,6 +34,27 @@ pub fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
 /// The time of day, for TensorBoard.
 pub fn clock() -> Clock {
     Box::new(|| SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
+}
+
+/// A run to begin: a new one with a configuration, or one to go on with.
+pub struct Start {
+    pub folder: PathBuf,
+    /// None to resume.
+    pub config: Option<Config>,
+}
+
+impl Start {
+    /// The run and its trainer. Says where a resumed one stands.
+    pub fn begin(&self, host: &Host) -> adfq_deep::Result<(Run, Trainer)> {
+        if let Some(config) = &self.config {
+            return Run::create(&self.folder, config, host, clock());
+        }
+        let (run, trainer, warnings) = Run::resume(&self.folder, host, clock())?;
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        let (step, steps) = (HumanCount(trainer.step()), HumanCount(trainer.config().steps));
+        eprintln!("resuming {} at step {step} of {steps}", self.folder.display());
+        Ok((run, trainer))
+    }
 }
 
 /// The run folder writes, the bar shows.
@@ -113,32 +136,42 @@ pub fn train(
     watch.finish(&trainer, bars, outcome)
 }
 
-/// Trains runs on one GPU; those whose networks have the same shape go step by step together.
+/// Trains runs on one GPU; those in the same environment whose networks have the same shape go step by step together.
 #[cfg(feature = "cuda")]
-pub fn train_on_gpu(ordinal: usize, runs: Vec<(Run, Trainer)>, stop: &AtomicBool) -> Result<()> {
+pub fn train_on_gpu(ordinal: usize, runs: Vec<Start>, bridge: &Bridge, stop: &AtomicBool) -> Result<()> {
     let (count, bars) = (runs.len(), MultiProgress::new());
-    let mut groups: BTreeMap<usize, Vec<(Run, Trainer)>> = BTreeMap::new();
+    // Where there are more workers than cores, one that looks for its next task keeps another from its own.
+    let spin = bridge.spin && 2 * count * bridge.workers.get() <= cores();
+    let host = Host { bridge: Bridge { spin, ..bridge.clone() }, ..Host::here() };
+    // Each waits for its workers to start.
+    let runs = runs.par_iter().map(|start| start.begin(&host)).collect::<adfq_deep::Result<Vec<_>>>()?;
+    let mut groups: BTreeMap<_, Vec<(Run, Trainer)>> = BTreeMap::new();
     for (run, trainer) in runs {
-        groups.entry(trainer.config().agent.groups()).or_default().push((run, trainer));
+        let config = trainer.config();
+        groups.entry((config.env.clone(), config.agent.groups())).or_default().push((run, trainer));
     }
-    let summaries = std::thread::scope(|scope| {
+    let outcomes: Vec<_> = std::thread::scope(|scope| {
         let spawn = |runs| scope.spawn(|| train_together(ordinal, runs, &bars, stop));
         let threads: Vec<_> = groups.into_values().map(spawn).collect();
-        let done =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked")));
-        done.collect::<Result<Vec<_>>>()
-    })?
-    .concat();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked"))).collect()
+    });
+    let (mut summaries, mut errors) = (vec![], vec![]);
+    for outcome in outcomes {
+        match outcome {
+            Ok((done, failed)) => (summaries.extend(done), errors.extend(failed)),
+            Err(error) => ((), errors.push(error.to_string())),
+        };
+    }
     if count > 1 {
         eprintln!("{} of {count} runs finished", summaries.len());
         eprint!("{}", by_agent(&summaries));
     }
-    Ok(())
+    if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
 }
 
 /// This program was built without.
 #[cfg(not(feature = "cuda"))]
-pub fn train_on_gpu(ordinal: usize, _: Vec<(Run, Trainer)>, _: &AtomicBool) -> Result<()> {
+pub fn train_on_gpu(ordinal: usize, _: Vec<Start>, _: &Bridge, _: &AtomicBool) -> Result<()> {
     crate::device::open(ordinal)
 }
 
@@ -148,7 +181,7 @@ fn train_together(
     runs: Vec<(Run, Trainer)>,
     bars: &MultiProgress,
     stop: &AtomicBool,
-) -> Result<Vec<Summary>> {
+) -> Result<(Vec<Summary>, Vec<String>)> {
     use adfq_deep::cuda::Crew;
     use adfq_nn::cuda::{Device, Precision};
 
@@ -157,9 +190,16 @@ fn train_together(
     let mut crew = Crew::new(&Device::open(ordinal)?, trainers, Precision::Tf32)?;
     let outcome = crew.run(&mut watches, stop).map_err(|error| name_checkpoint(error, &watches[0].run))?;
     say(bars, &format!("where the time of {} runs went: {}", watches.len(), crew.timeline()));
-    let runs = watches.into_iter().zip(crew.trainers());
-    let summaries = runs.map(|(watch, trainer)| watch.finish(trainer, bars, Ok(outcome)));
-    Ok(summaries.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    let (mut summaries, mut errors) = (vec![], vec![]);
+    for (watch, (trainer, failure)) in watches.into_iter().zip(crew.disembark()) {
+        let folder = watch.run.folder().display().to_string();
+        let outcome = failure.map_or(Ok(outcome), |error| Err(name_checkpoint(error, &watch.run)));
+        match watch.finish(&trainer, bars, outcome) {
+            Ok(summary) => summaries.extend(summary),
+            Err(error) => errors.push(format!("{folder}: {error}")),
+        }
+    }
+    Ok((summaries, errors))
 }
 
 /// Bars that are not drawn swallow what is printed above them.
@@ -180,7 +220,7 @@ fn cores() -> usize {
 
 /// Several runs, `jobs` at once. Errors are given at the end; the other runs are not stopped by one.
 pub fn train_all(
-    runs: Vec<(PathBuf, Config)>,
+    runs: Vec<Start>,
     bridge: &Bridge,
     jobs: Option<usize>,
     threads: Option<usize>,
@@ -194,16 +234,16 @@ pub fn train_all(
     std::thread::scope(|scope| {
         for pool in &pools {
             scope.spawn(|| {
-                while let Some((folder, config)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
+                while let Some(start) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
                     let outcome = pool.install(|| {
                         // The memory that is left is another each time.
                         let host = Host { bridge: bridge.clone(), ..Host::here() };
-                        let (run, trainer) = Run::create(&folder, &config, &host, clock())?;
+                        let (run, trainer) = start.begin(&host)?;
                         train(run, trainer, &bars, stop)
                     });
                     match outcome {
                         Ok(summary) => locked(&summaries).extend(summary),
-                        Err(error) => locked(&errors).push(format!("{}: {error}", folder.display())),
+                        Err(error) => locked(&errors).push(format!("{}: {error}", start.folder.display())),
                     }
                 }
             });
@@ -215,17 +255,17 @@ pub fn train_all(
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
 }
 
-/// A line for each agent: what its runs reached.
+/// A line for each agent in each environment: what its runs reached.
 fn by_agent(summaries: &[Summary]) -> String {
     let mut returns: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-    for summary in summaries {
-        returns.entry((summary.agent, summary.policy)).or_default().push(summary.mean_return);
+    for Summary { env, agent, policy, mean_return, .. } in summaries {
+        returns.entry((env, *agent, *policy)).or_default().push(*mean_return);
     }
-    let line = |((agent, policy), means): (&(AgentKind, PolicyKind), &Vec<f64>)| {
+    let line = |(&(env, agent, policy), means): (&(&String, AgentKind, PolicyKind), &Vec<f64>)| {
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
         let (agent, policy, runs) = (agent.name(), policy.name(), means.len());
-        format!("{agent} with {policy}, {runs} runs: mean return {mean:.1}, least {least:.1}\n")
+        format!("{env}, {agent} with {policy}, {runs} runs: mean return {mean:.1}, least {least:.1}\n")
     };
     returns.iter().map(line).collect()
 }

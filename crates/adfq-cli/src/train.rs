@@ -1,7 +1,7 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
-use crate::progress::{clock, pool, stop_on_ctrl_c, train, train_all, train_on_gpu};
+use crate::progress::{Start, clock, pool, stop_on_ctrl_c, train, train_all, train_on_gpu};
 use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
 use adfq_deep::trainer::replay_bytes;
@@ -25,6 +25,7 @@ Examples:
   adfq train cartpole --preset paper --out runs/paper
   adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
   adfq train atari:pong --preset atari-paper --steps 1000000
+  adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
   adfq train --resume runs/cartpole-adfq-thompson-0
 
 A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
@@ -34,12 +35,13 @@ the same bits as one that was never stopped. In gym: and atari: environments, wh
 inner state is out of reach, episodes under way are cut off instead.")]
 pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
-    /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong)
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
-    env: Option<String>,
-    /// Go on with the run in this folder
-    #[arg(long, value_name = "RUN")]
-    resume: Option<PathBuf>,
+    /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong).
+    /// Several, with commas between them, are trained side by side
+    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_delimiter = ',', value_name = "ENV")]
+    names: Vec<String>,
+    /// Go on with the run in this folder, or with those in several
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    resume: Vec<PathBuf>,
     /// What learns
     #[arg(long, value_enum, conflicts_with = "resume")]
     agent: Option<AgentName>,
@@ -194,7 +196,7 @@ impl Args {
     }
 
     /// One run for each agent and seed, each with its folder.
-    fn plan(&self, config: &Config) -> Vec<(PathBuf, Config)> {
+    fn plan(&self, config: &Config) -> Vec<Start> {
         let seeds = self.seeds.as_ref().map_or(vec![config.seed], |Seeds(seeds)| seeds.clone());
         let agents = match &self.agents[..] {
             [] => vec![(config.agent, config.policy)],
@@ -203,13 +205,14 @@ impl Args {
         let configs = agents.iter().flat_map(|&(agent, policy)| {
             seeds.iter().map(move |&seed| Config { agent, policy, seed, ..config.clone() })
         });
-        configs.map(|config| (self.folder(&config), config)).collect()
+        configs.map(|config| Start { folder: self.folder(&config), config: Some(config) }).collect()
     }
 
     /// Where a run goes: the folder asked for, or one in it if there are several runs, or a new one.
     fn folder(&self, config: &Config) -> PathBuf {
         let Config { agent, policy, seed, .. } = config;
-        match &self.out {
+        let several = self.names.len() > 1;
+        match &self.out.as_ref().map(|out| if several { out.join(slug(&config.env)) } else { out.clone() }) {
             None => free_folder(config),
             Some(out) if !self.agents.is_empty() => {
                 out.join(format!("{}-{}-{seed}", agent.name(), policy.name()))
@@ -252,11 +255,15 @@ impl PolicyName {
 
 /// `runs/cartpole-adfq-thompson-0` for seed 0; if there is one already, the same with -2, -3, ...
 fn free_folder(config: &Config) -> PathBuf {
-    let env = config.env.to_lowercase().replace(['/', ':'], "-");
-    let name = format!("runs/{env}-{}-{}-{}", config.agent.name(), config.policy.name(), config.seed);
+    let name = format!("runs/{}-{}-{}-{}", slug(&config.env), config.agent.name(), config.policy.name(), config.seed);
     let again = (2..).map(|time| PathBuf::from(format!("{name}-{time}")));
     let mut names = std::iter::once(PathBuf::from(&name)).chain(again);
     names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from(name))
+}
+
+/// An environment's name as that of a folder.
+fn slug(env: &str) -> String {
+    env.to_lowercase().replace(['/', ':'], "-")
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -273,43 +280,40 @@ pub fn run(args: &Args) -> Result<()> {
         train(run, trainer, &bars, &stop).map(drop)
     };
     let gpu = args.device.gpu()?;
-    if let Some(folder) = &args.resume {
-        let (run, trainer, warnings) = Run::resume(folder, &host, clock())?;
-        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-        let config = trainer.config().clone();
-        eprintln!(
-            "resuming {} at step {} of {}",
-            folder.display(),
-            HumanCount(trainer.step()),
-            HumanCount(config.steps)
-        );
-        if let Some(ordinal) = gpu {
-            return train_on_gpu(ordinal, vec![(run, trainer)], &stop);
+    let several = |runs: Vec<Start>| match gpu {
+        Some(ordinal) => train_on_gpu(ordinal, runs, &host.bridge, &stop),
+        None => train_all(runs, &host.bridge, args.jobs, args.threads, &stop),
+    };
+    match (&args.resume[..], gpu) {
+        ([folder], None) => {
+            let (run, trainer) = (Start { folder: folder.clone(), config: None }).begin(&host)?;
+            return alone(run, trainer);
         }
-        return alone(run, trainer);
+        ([], _) => {}
+        (folders, _) => {
+            return several(folders.iter().map(|folder| Start { folder: folder.clone(), config: None }).collect());
+        }
     }
-    let Some(env) = &args.env else { bail!("say which environment to train in") };
-    let (config, evaluation) = args.config(env, &host)?;
-    let runs = args.plan(&config);
-    introduce(&runs, evaluation.space());
-    if let Some(ordinal) = gpu {
-        drop(evaluation);
-        let create = |(folder, config): &(PathBuf, Config)| Run::create(folder, config, &host, clock());
-        return train_on_gpu(ordinal, runs.iter().map(create).collect::<Result<_, _>>()?, &stop);
+    let mut runs = vec![];
+    for env in &args.names {
+        let (config, evaluation) = args.config(env, &host)?;
+        let own = args.plan(&config);
+        introduce(&own, evaluation.space());
+        if let ([Start { folder, .. }], [_], None) = (&own[..], &args.names[..], gpu) {
+            let trainer = Trainer::with_envs(&config, &host, host.envs(&config)?, evaluation)?;
+            return alone(Run::start(folder, &trainer, clock())?, trainer);
+        }
+        runs.extend(own);
     }
-    if let [(folder, config)] = &runs[..] {
-        let trainer = Trainer::with_envs(config, &host, host.envs(config)?, evaluation)?;
-        return alone(Run::start(folder, &trainer, clock())?, trainer);
-    }
-    drop(evaluation);
-    train_all(runs, &host.bridge, args.jobs, args.threads, &stop)
+    several(runs)
 }
 
 /// What is about to happen, and what it will take.
-fn introduce(runs: &[(PathBuf, Config)], space: &Space) {
-    let (_, config) = &runs[0];
+fn introduce(runs: &[Start], space: &Space) {
+    let mut configs = runs.iter().filter_map(|start| start.config.as_ref()).peekable();
+    let Some(&config) = configs.peek() else { return };
     let bytes = replay_bytes(config, space);
-    let mut agents: Vec<_> = runs.iter().map(|(_, config)| (config.agent, config.policy)).collect();
+    let mut agents: Vec<_> = configs.map(|config| (config.agent, config.policy)).collect();
     agents.dedup();
     let agents: Vec<_> = agents
         .iter()

@@ -12,7 +12,7 @@ use crate::policy::Explorer;
 use crate::replay::{Replay, ReplayState, Segment};
 use crate::stats::Stats;
 use crate::target::RewardRange;
-use crate::trainer::{Trainer, check_memory, replay_settings};
+use crate::trainer::{Due, Trainer, check_memory, replay_settings};
 use crate::{Error, Result};
 use adfq::random::ChaCha8Rng;
 use adfq_env::{Env, Envs, Space};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,7 @@ struct State {
     /// With it a learner is made without an environment.
     space: Space,
     step: u64,
+    due: Due,
     adam_steps: u64,
     rewards: RewardRange,
     explorer: Explorer,
@@ -88,6 +89,7 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     let state = State {
         space: trainer.space.clone(),
         step: trainer.step,
+        due: trainer.due,
         adam_steps: trainer.learner.adam.t,
         rewards: trainer.learner.rewards,
         explorer: trainer.explorer.clone(),
@@ -157,7 +159,7 @@ impl Saved {
             envs.restore(saved).map_err(|error| unfit(&path, error))?;
         }
         let mut trainer = Trainer::assemble(&config, learner, replay, envs, evaluation)?;
-        trainer.step = state.step;
+        (trainer.step, trainer.due) = (state.step, state.due);
         trainer.explorer = state.explorer;
         trainer.sampler = state.sampler;
         trainer.stats = state.stats;

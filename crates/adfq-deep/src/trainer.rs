@@ -13,6 +13,7 @@ use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Env, Envs, Space};
 use adfq_nn::Workspace;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What watches a run. Every method but [`Observer::checkpoint`] is told something; that one saves.
@@ -40,6 +41,8 @@ pub struct Trainer {
     /// The last evaluation of [`Trainer::run`].
     pub(crate) evaluated: Option<Evaluation>,
     pub(crate) evaluator: Evaluator,
+    /// What the last step made due and has not been done yet: nothing here, but on a GPU learning is a step behind.
+    pub(crate) due: Due,
     sample: Sample,
     inputs: Vec<f32>,
     acting: Workspace,
@@ -102,6 +105,7 @@ impl Trainer {
             stats: Stats::new(config.envs),
             evaluated: None,
             evaluator: Evaluator::new(config, &learner, evaluation)?,
+            due: Due::default(),
             sample: Sample::default(),
             inputs: vec![0.0; config.envs * space.observation_len()],
             acting: Workspace::new(learner.network(), 1, config.envs)?,
@@ -188,8 +192,15 @@ impl Trainer {
 
     /// One step in every environment, and the gradient steps that are due.
     pub fn advance(&mut self) -> Result<()> {
+        self.catch_up()?;
         self.act()?;
-        let Due { gradient_steps, copy } = self.moved();
+        self.moved();
+        self.catch_up()
+    }
+
+    /// Does what is due.
+    fn catch_up(&mut self) -> Result<()> {
+        let Due { gradient_steps, copy } = std::mem::take(&mut self.due);
         (0..gradient_steps).try_for_each(|_| self.learn())?;
         if copy {
             self.learner.copy_target();
@@ -197,8 +208,8 @@ impl Trainer {
         Ok(())
     }
 
-    /// Counts a step in every environment, and says what is due by it.
-    pub(crate) fn moved(&mut self) -> Due {
+    /// Counts a step in every environment, and notes what is due by it.
+    pub(crate) fn moved(&mut self) {
         let before = self.step;
         self.step += self.config.envs as u64;
         let learning = &self.config.learning;
@@ -206,11 +217,13 @@ impl Trainer {
         let first = before.max(learning.warmup) / learning.every;
         let gradient_steps = (self.step / learning.every).saturating_sub(first);
         let copies = |every| before / every != self.step / every;
-        Due { gradient_steps, copy: matches!(learning.target, TargetUpdate::Hard(every) if copies(every)) }
+        let copy = matches!(learning.target, TargetUpdate::Hard(every) if copies(every));
+        self.due = Due { gradient_steps, copy };
     }
 
     /// Plays greedy episodes with the present parameters. Training does not notice.
     pub fn evaluate(&mut self, episodes: usize) -> Result<Evaluation> {
+        self.catch_up()?;
         let name = format!("evaluation/{}", self.step);
         let episodes = self.evaluator.play(&self.learner, &name, episodes, |_| Ok(()))?;
         Ok(Evaluation { step: self.step, episodes })
@@ -280,6 +293,7 @@ pub(crate) struct Lived<'a> {
 }
 
 /// What a step in every environment makes due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Due {
     pub gradient_steps: u64,
     /// Whether the target network becomes a copy of the online one.

@@ -3,11 +3,14 @@
 
 use adfq_deep::config::AgentKind;
 use adfq_deep::cuda::Crew;
+use adfq_deep::evaluate::Evaluation;
 use adfq_deep::run::Run;
+use adfq_deep::stats::Metrics;
 use adfq_deep::{Config, Host, Observer, Trainer};
+use adfq_env::{Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::{Device, Precision};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn config(seed: u64) -> Config {
     let mut config = Config::for_env("cartpole").unwrap().with_steps(1_500);
@@ -64,6 +67,138 @@ fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
     assert!(trainer.evaluate(2).unwrap().mean() > 0.0);
     trainer.advance().unwrap();
     run.checkpoint(&trainer).unwrap();
+}
+
+/// Presses Ctrl-C at the first row of metrics from a step on.
+struct Until<'a> {
+    run: Run,
+    step: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Observer for Until<'_> {
+    fn metrics(&mut self, metrics: &Metrics) -> adfq_deep::Result<()> {
+        self.stop.fetch_or(metrics.step >= self.step, Ordering::Relaxed);
+        self.run.metrics(metrics)
+    }
+
+    fn evaluated(&mut self, evaluation: &Evaluation) -> adfq_deep::Result<()> {
+        self.run.evaluated(evaluation)
+    }
+
+    fn checkpoint(&mut self, trainer: &Trainer) -> adfq_deep::Result<()> {
+        self.run.checkpoint(trainer)
+    }
+}
+
+#[test]
+fn stopped_and_resumed_it_is_the_same_bits() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let configs = [0, 1].map(|seed| {
+        let mut config = config(seed);
+        config.logging.metrics = 10;
+        config
+    });
+    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+    train(&device, &configs, &whole);
+    let stop = AtomicBool::new(false);
+    let (mut runs, trainers): (Vec<_>, Vec<_>) = configs
+        .iter()
+        .map(|config| {
+            let folder = parts.join(config.seed.to_string());
+            let (run, trainer) = Run::create(&folder, config, &Host::default(), Box::new(|| 0.0)).unwrap();
+            (Until { run, step: 830, stop: &stop }, trainer)
+        })
+        .unzip();
+    let mut crew = Crew::new(&device, trainers, Precision::Tf32).unwrap();
+    assert!(!crew.run(&mut runs, &stop).unwrap());
+    drop((crew, runs));
+    let (mut runs, trainers): (Vec<_>, Vec<_>) = [0, 1]
+        .map(|seed: u64| {
+            let folder = parts.join(seed.to_string());
+            let (run, trainer, warnings) = Run::resume(&folder, &Host::default(), Box::new(|| 0.0)).unwrap();
+            assert_eq!((trainer.step(), warnings.len()), (830, 0));
+            (run, trainer)
+        })
+        .into_iter()
+        .unzip();
+    let mut crew = Crew::new(&device, trainers, Precision::Tf32).unwrap();
+    assert!(crew.run(&mut runs, &AtomicBool::new(false)).unwrap());
+    runs.iter().zip(crew.trainers()).for_each(|(run, trainer)| drop(run.finish(trainer).unwrap()));
+    for seed in [0, 1] {
+        assert_eq!(result(&whole, seed), result(&parts, seed));
+        let log = |folder: &Path| std::fs::read(folder.join(seed.to_string()).join("metrics.csv")).unwrap();
+        assert!(log(&whole) == log(&parts), "metrics of seed {seed}");
+    }
+}
+
+/// Environments that break at a step.
+struct Breaking(VecEnv, u64);
+
+impl Envs for Breaking {
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reset(&mut self, seed: u64) -> adfq_env::Result<()> {
+        self.0.reset(seed)
+    }
+
+    fn begin(&mut self, actions: &[usize]) -> adfq_env::Result<()> {
+        self.1 = self.1.checked_sub(1).ok_or(adfq_env::Error::NoEpisode)?;
+        self.0.begin(actions)
+    }
+
+    fn finish(&mut self) -> adfq_env::Result<&[Step]> {
+        self.0.finish()
+    }
+
+    fn frames(&self) -> &[u8] {
+        self.0.frames()
+    }
+
+    fn successors(&self) -> &[u8] {
+        self.0.successors()
+    }
+
+    fn steps(&self) -> &[Step] {
+        self.0.steps()
+    }
+
+    fn save(&self) -> adfq_env::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn restore(&mut self, _: &[u8]) -> adfq_env::Result<()> {
+        unreachable!("nothing was saved")
+    }
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_others_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let [alone, beside] = ["alone", "beside"].map(|name| folder.path().join(name));
+    train(&device, &[config(1)], &alone);
+    let host = Host::default();
+    let envs = Box::new(Breaking(VecEnv::named("cartpole", 1).unwrap(), 900));
+    let broken = Trainer::with_envs(&config(0), &host, envs, adfq_env::make("cartpole").unwrap()).unwrap();
+    let first = Run::start(&beside.join("0"), &broken, Box::new(|| 0.0)).unwrap();
+    let (second, sound) = Run::create(&beside.join("1"), &config(1), &host, Box::new(|| 0.0)).unwrap();
+    let mut crew = Crew::new(&device, vec![broken, sound], Precision::Tf32).unwrap();
+    assert!(crew.run(&mut [first, second], &AtomicBool::new(false)).unwrap());
+    let mut all = crew.disembark();
+    let ((sound, none), (broken, failure)) = (all.remove(1), all.remove(0));
+    assert!(none.is_none() && broken.step() == 900);
+    assert!(matches!(failure, Some(adfq_deep::Error::Env(adfq_env::Error::NoEpisode))), "{failure:?}");
+    let (run, _, _) = Run::resume(&beside.join("1"), &host, Box::new(|| 0.0)).unwrap();
+    run.finish(&sound).unwrap();
+    assert_eq!(result(&beside, 1), result(&alone, 1));
 }
 
 #[test]

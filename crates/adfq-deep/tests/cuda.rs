@@ -348,6 +348,7 @@ fn a_step_is_that_of_the_cpu() {
                         let mut config = config(agents[seed as usize % agents.len()], space, 2, 800, true);
                         (config.seed, config.learning.bound_targets) = (seed, seed > 1);
                         config.learning.final_rate = if *name == "image" { 1.0 } else { 0.1 };
+                        config.learning.adam.rate *= 1.0 + seed as f32;
                         config.adfq.rule = if seed == 3 { RuleKind::Exact } else { RuleKind::Analytic };
                         config
                     })
@@ -522,7 +523,7 @@ fn runs_that_differ_too_much_are_refused() {
     let vector = space(&[4], Element::F32, 1, 2);
     let one = config(AgentKind::Adfq, &vector, 1, 300, true);
     let mut other = one.clone();
-    other.learning.adam.rate *= 2.0;
+    other.learning.adam.beta1 = 0.5;
     let refused = Fleet::new(&device, &vector, &[one.clone(), other], Precision::Tf32).err();
     assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
     let mut fleet = Fleet::new(&device, &vector, &[one], Precision::Tf32).expect("a fleet");

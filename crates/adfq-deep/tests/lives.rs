@@ -27,8 +27,12 @@ impl Envs for Lives {
         self.envs.reset(seed)
     }
 
-    fn step(&mut self, actions: &[usize]) -> adfq_env::Result<&[Step]> {
-        self.steps = self.envs.step(actions)?.to_vec();
+    fn begin(&mut self, actions: &[usize]) -> adfq_env::Result<()> {
+        self.envs.begin(actions)
+    }
+
+    fn finish(&mut self) -> adfq_env::Result<&[Step]> {
+        self.steps = self.envs.finish()?.to_vec();
         for (step, lost) in self.steps.iter_mut().zip(&mut self.lost).filter(|(step, _)| step.ended()) {
             *lost += 1;
             step.life_lost = *lost % 3 != 0;

@@ -26,8 +26,12 @@ impl Envs for Unsaved {
         self.0.reset(seed)
     }
 
-    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
-        self.0.step(actions)
+    fn begin(&mut self, actions: &[usize]) -> Result<()> {
+        self.0.begin(actions)
+    }
+
+    fn finish(&mut self) -> Result<&[Step]> {
+        self.0.finish()
     }
 
     fn frames(&self) -> &[u8] {

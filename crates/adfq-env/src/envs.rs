@@ -19,7 +19,17 @@ pub trait Envs: Send {
 
     /// Takes one action in each. Where the step ended or cut off an episode, the next one has started already. Actions
     /// are checked before any environment moves; if one fails all the same, reset or restore before going on.
-    fn step(&mut self, actions: &[usize]) -> Result<&[Step]>;
+    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
+        self.begin(actions)?;
+        self.finish()
+    }
+
+    /// The first half of [`Envs::step`]: what happens in other processes begins. Between the halves of one, those of others
+    /// can begin too.
+    fn begin(&mut self, actions: &[usize]) -> Result<()>;
+
+    /// The second half: waits until it is done.
+    fn finish(&mut self) -> Result<&[Step]>;
 
     /// The frames to act on now, one after the other: after an end, the first of the new episode.
     fn frames(&self) -> &[u8];

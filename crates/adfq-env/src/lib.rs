@@ -39,7 +39,7 @@ mod space;
 mod time_limit;
 mod vec_env;
 
-pub use bridge::Bridge;
+pub use bridge::{Bridge, is_outside};
 pub use classic::{Acrobot, CartPole, MountainCar};
 pub use envs::Envs;
 pub use error::{Error, Result};

@@ -70,7 +70,8 @@ impl Envs for VecEnv {
         Ok(())
     }
 
-    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
+    /// Does all there is to do.
+    fn begin(&mut self, actions: &[usize]) -> Result<()> {
         self.check(actions)?;
         let bytes = self.space.frame_bytes();
         let frames = self.frames.chunks_exact_mut(bytes).zip(self.successors.chunks_exact_mut(bytes));
@@ -82,6 +83,10 @@ impl Envs for VecEnv {
                 false => frame.copy_from_slice(successor),
             }
         }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<&[Step]> {
         Ok(&self.steps)
     }
 

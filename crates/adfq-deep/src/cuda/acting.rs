@@ -1,17 +1,22 @@
 //! From what environments show to a network's outputs: observations go up, one launch for all, outputs come down.
 
+use super::raw::Pinned;
+use super::step::record;
 use crate::Result;
 use crate::observation::Observation;
 use adfq_env::{Element, Space};
-use adfq_nn::cuda::{Buffer, Engine, Input, Pass, View, Which};
+use adfq_nn::cuda::{Buffer, Engine, Graph, Input, Pass, View, Which};
 
-/// Forward passes of what the host sees, some rows for each run.
+/// Forward passes of what the host sees, some rows for each run: one graph with the copies to and fro, captured at the
+/// first.
 pub(super) struct Acting {
     pass: Pass,
     input: Staged,
-    bytes: Vec<u8>,
+    observations: Pinned,
+    outputs: Pinned,
     /// Bytes of one observation.
     row: usize,
+    graph: Option<Graph>,
 }
 
 enum Staged {
@@ -27,8 +32,10 @@ impl Acting {
             Element::U8 { .. } => Staged::Bytes(Buffer::zeros(device, numbers)?),
             Element::F32 => Staged::Floats(Buffer::zeros(device, numbers)?),
         };
-        let row = space.observation_len() * space.element.bytes();
-        Ok(Self { pass: engine.pass(1, rows)?, input, bytes: vec![0; runs * rows * row], row })
+        let (pass, row) = (engine.pass(1, rows)?, space.observation_len() * space.element.bytes());
+        let observations = Pinned::new(runs * rows * row)?;
+        let outputs = Pinned::new(4 * pass.outputs().len())?;
+        Ok(Self { pass, input, observations, outputs, row, graph: None })
     }
 
     /// The outputs for these observations. Waits for them.
@@ -36,22 +43,33 @@ impl Acting {
         &mut self,
         engine: &Engine,
         observations: impl Iterator<Item = &'a Observation>,
-    ) -> Result<Vec<f32>> {
-        for (observation, out) in observations.zip(self.bytes.chunks_exact_mut(self.row)) {
+    ) -> Result<&[f32]> {
+        for (observation, out) in observations.zip(self.observations.bytes().chunks_exact_mut(self.row)) {
             observation.stacked(out);
         }
+        if self.graph.is_none() {
+            self.graph = Some(record(engine.device(), || self.put_on_stream(engine))?);
+        }
+        if let Some(graph) = &self.graph {
+            graph.launch()?;
+        }
+        engine.device().wait()?;
+        Ok(self.outputs.numbers())
+    }
+
+    fn put_on_stream(&mut self, engine: &Engine) -> Result<()> {
+        let observations = self.observations.bytes();
         let input = match &mut self.input {
             Staged::Bytes(buffer) => {
-                buffer.upload(&self.bytes)?;
+                buffer.upload(observations)?;
                 Input::Bytes(buffer)
             }
             Staged::Floats(buffer) => {
-                let numbers = self.bytes.as_chunks().0.iter().map(|&bytes| f32::from_ne_bytes(bytes));
-                buffer.upload(&numbers.collect::<Vec<_>>())?;
+                buffer.upload(bytemuck::cast_slice(observations))?;
                 Input::Floats(buffer)
             }
         };
         engine.forward(&mut self.pass, &[View { which: Which::Online, input }])?;
-        Ok(self.pass.outputs().download()?)
+        self.outputs.receive(self.pass.outputs())
     }
 }

@@ -2,18 +2,19 @@
 //!
 //! A step of all: one launch gives the outputs for every environment of every run; the gradient steps that are due are put
 //! on the stream; and while the device works on them, the environments step on the CPU. So learning lags one step behind
-//! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along.
+//! what a trainer on the CPU would have seen. What a run reaches is its own, whoever sails along, and if one fails, by its
+//! environment or because it diverged, the others go on.
 
 use super::Fleet;
 use super::acting::Acting;
 use super::timeline::{Clock, Timeline};
+use super::watching::Watching;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
-use crate::trainer::{Observer, Trainer, choose};
+use crate::trainer::{Due, Observer, Trainer, choose};
 use crate::{Config, Error, Result};
 use adfq_nn::Adam;
 use adfq_nn::cuda::{Device, Precision, Which};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Trainers whose learning happens on one GPU, step by step together.
@@ -21,10 +22,10 @@ pub struct Crew {
     trainers: Vec<Trainer>,
     fleet: Fleet,
     acting: Acting,
-    watching: Acting,
-    /// Gradient steps that the last step made due, and whether the target networks are to be copied after them.
-    due: (u64, bool),
+    watching: Watching,
     timeline: Timeline,
+    /// Why a run stands still.
+    failures: Vec<Option<Error>>,
 }
 
 impl Crew {
@@ -33,15 +34,16 @@ impl Crew {
     pub fn new(device: &Device, trainers: Vec<Trainer>, precision: Precision) -> Result<Self> {
         let configs: Vec<Config> = trainers.iter().map(|trainer| trainer.config().clone()).collect();
         check(&configs)?;
-        if trainers.iter().any(|trainer| trainer.step() != trainers[0].step()) {
+        if trainers.iter().any(|trainer| (trainer.step, trainer.due) != (trainers[0].step, trainers[0].due)) {
             return Err(Error::Setting { name: "step", must: "the same in all runs that share a GPU" });
         }
         let space = trainers[0].space.clone();
         let mut fleet = Fleet::new(device, &space, &configs, precision)?;
         load(&mut fleet, &trainers)?;
         let acting = Acting::new(fleet.engine(), &space, configs.len(), configs[0].envs)?;
-        let watching = Acting::new(fleet.engine(), &space, configs.len(), 1)?;
-        Ok(Self { trainers, fleet, acting, watching, due: (0, false), timeline: Timeline::default() })
+        let watching = Watching::new(fleet.engine(), &trainers)?;
+        let failures = trainers.iter().map(|_| None).collect();
+        Ok(Self { trainers, fleet, acting, watching, timeline: Timeline::default(), failures })
     }
 
     /// The trainers; their learners and memories are those of the last [`Crew::settle`].
@@ -49,18 +51,23 @@ impl Crew {
         &self.trainers
     }
 
+    /// The trainers, each with what stopped it before the others, if something did.
+    pub fn disembark(self) -> Vec<(Trainer, Option<Error>)> {
+        self.trainers.into_iter().zip(self.failures).collect()
+    }
+
     /// Where the time went so far.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Environment steps so far, of each.
+    /// Environment steps so far, of each that has not failed.
     pub fn step(&self) -> u64 {
-        self.trainers[0].step()
+        self.trainers.iter().map(Trainer::step).max().unwrap_or(0)
     }
 
     /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false. There is
-    /// an observer for each trainer.
+    /// an observer for each trainer; a run that fails is no longer observed. An error if all have failed.
     pub fn run<O: Observer>(&mut self, observers: &mut [O], stop: &AtomicBool) -> Result<bool> {
         let Config { steps, logging, evaluation, .. } = self.trainers[0].config().clone();
         while self.step() < steps {
@@ -103,37 +110,59 @@ impl Crew {
         observers: &mut [O],
         mut tell: impl FnMut(&mut Trainer, &mut O) -> Result<()>,
     ) -> Result<()> {
-        self.trainers.iter_mut().zip(observers).try_for_each(|(trainer, observer)| tell(trainer, observer))
+        let sound = self.trainers.iter_mut().zip(observers).zip(&self.failures);
+        sound
+            .filter(|(_, failure)| failure.is_none())
+            .try_for_each(|((trainer, observer), _)| tell(trainer, observer))
+    }
+
+    /// Does something with every run that has not failed; those that fail now are noted. An error if none is left.
+    fn try_each(&mut self, mut work: impl FnMut(usize, &mut Trainer, &mut Fleet) -> Result<()>) -> Result<()> {
+        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+            let failure = &mut self.failures[run];
+            if failure.is_none() {
+                *failure = work(run, trainer, &mut self.fleet).err();
+            }
+        }
+        self.check_sound()
+    }
+
+    fn check_sound(&mut self) -> Result<()> {
+        match self.failures.iter().all(Option::is_some) {
+            true => self.failures[0].take().map_or(Ok(()), Err),
+            false => Ok(()),
+        }
     }
 
     /// One step in every environment of every run, and the gradient steps that the step before made due.
     pub fn advance(&mut self) -> Result<()> {
         let mut clock = Clock::start();
         let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
-        let rows = self.acting.forward(self.fleet.engine(), observations)?;
+        let rows = self.acting.forward(self.fleet.engine(), observations)?.to_vec();
         let width = rows.len() / self.trainers.len();
-        for (trainer, rows) in self.trainers.iter_mut().zip(rows.chunks_exact(width)) {
-            let (actions, step) = (trainer.space.actions, trainer.step);
-            choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)?;
-        }
+        self.try_each(|run, trainer, _| {
+            let (rows, actions, step) = (&rows[run * width..][..width], trainer.space.actions, trainer.step);
+            choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)
+        })?;
         clock.lap(&mut self.timeline.acting);
+        // The environments step while the device learns, those in other processes while gradient steps are launched.
+        self.try_each(|_, trainer, _| Ok(trainer.envs.begin(&trainer.actions)?))?;
+        clock.lap(&mut self.timeline.stepping);
         self.learn()?;
         clock.lap(&mut self.timeline.launching);
-        // The device learns meanwhile.
-        let step = |trainer: &mut Trainer| trainer.envs.step(&trainer.actions).map(drop);
-        self.trainers.par_iter_mut().try_for_each(step)?;
+        self.try_each(|_, trainer, _| Ok(trainer.envs.finish().map(drop)?))?;
         clock.lap(&mut self.timeline.stepping);
-        for (run, trainer) in self.trainers.iter_mut().enumerate() {
+        self.try_each(|run, trainer, fleet| {
             for env in 0..trainer.config.envs {
                 trainer.remember(env, |lived| {
                     let (terminated, truncated) = (lived.terminated, lived.truncated);
                     let (frame, action, reward) = (lived.frame, lived.action, lived.reward);
-                    self.fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
+                    fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
                 })?;
             }
-            let due = trainer.moved();
-            self.due = (due.gradient_steps, due.copy);
-        }
+            trainer.moved();
+            Ok(())
+        })?;
         self.fleet.commit()?;
         self.collect(false)?;
         clock.lap(&mut self.timeline.remembering);
@@ -142,7 +171,10 @@ impl Crew {
 
     /// Puts the gradient steps that are due on the stream.
     fn learn(&mut self) -> Result<()> {
-        let (gradient_steps, copy) = std::mem::take(&mut self.due);
+        // That of a run that goes on: all have the same.
+        let sound = self.failures.iter().position(Option::is_none).unwrap_or(0);
+        let Due { gradient_steps, copy } = self.trainers[sound].due;
+        self.trainers.iter_mut().for_each(|trainer| trainer.due = Due::default());
         (0..gradient_steps).try_for_each(|_| self.fleet.learn())?;
         if copy { self.fleet.copy_target() } else { Ok(()) }
     }
@@ -153,14 +185,17 @@ impl Crew {
             self.fleet.wait()?;
         }
         for (run, learned) in self.fleet.learned() {
-            self.trainers[run].stats.learned(&learned?);
+            match learned {
+                Ok(learned) => self.trainers[run].stats.learned(&learned),
+                Err(error) => drop(self.failures[run].get_or_insert(error)),
+            }
         }
-        Ok(())
+        self.check_sound()
     }
 
-    /// Finishes what is due and brings everything that was learned back to the trainers, where it is as if learned there.
+    /// Brings everything that was learned back to the trainers, where it is as if learned there. What the last step made
+    /// due stays due, so that a checkpoint changes nothing.
     pub fn settle(&mut self) -> Result<()> {
-        self.learn()?;
         self.collect(true)?;
         let engine = self.fleet.engine();
         let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
@@ -187,27 +222,8 @@ impl Crew {
     pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
         self.learn()?;
         let (step, mut clock) = (self.step(), Clock::start());
-        let mut played = vec![vec![]; self.trainers.len()];
-        for episode in 0..episodes {
-            let name = format!("evaluation/{step}/{episode}");
-            self.trainers.par_iter_mut().try_for_each(|trainer| trainer.evaluator.begin(&name))?;
-            let mut running = vec![true; self.trainers.len()];
-            while running.iter().any(|&running| running) {
-                let observations = self.trainers.iter().map(|trainer| trainer.evaluator.observation());
-                let rows = self.watching.forward(self.fleet.engine(), observations)?;
-                let rows = rows.par_chunks_exact(rows.len() / self.trainers.len());
-                let runs = self.trainers.par_iter_mut().zip(&mut running).zip(&mut played).zip(rows);
-                runs.filter(|(((_, running), _), _)| **running).try_for_each(
-                    |(((trainer, running), played), row)| {
-                        if let Some(episode) = trainer.evaluator.act(row)? {
-                            played.push(episode);
-                            *running = false;
-                        }
-                        Result::Ok(())
-                    },
-                )?;
-            }
-        }
+        let name = format!("evaluation/{step}");
+        let played = self.watching.play(self.fleet.engine(), &mut self.trainers, &name, episodes)?;
         for (trainer, episodes) in self.trainers.iter_mut().zip(played) {
             trainer.evaluated = Some(Evaluation { step, episodes });
         }

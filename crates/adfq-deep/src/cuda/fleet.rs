@@ -4,7 +4,6 @@ use super::host::{Mail, Packs, Uploads};
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
-use super::step::Graphs;
 use crate::Result;
 use crate::config::{AgentKind, Config};
 use crate::replay::ReplayError;
@@ -14,11 +13,11 @@ use crate::trainer::replay_settings;
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
 use adfq_nn::Network;
-use adfq_nn::cuda::{Device, Engine, Kernel, Observations, Pass, Precision, Scalar, Which};
+use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
 
 /// N runs with the same space, network, batch and number of environments. Their seeds, agents and most numbers are their
-/// own; the learning rate and how the target network follows are common, and DQN and Double DQN may share a fleet, but not
+/// own; how the target network follows is common, and DQN and Double DQN may share a fleet, but not
 /// with ADFQ, whose network is another.
 ///
 /// ```
@@ -55,7 +54,7 @@ pub struct Fleet {
     pub(super) mail: Mail,
     pub(super) uploads: Uploads,
     pub(super) kernels: Kernels,
-    pub(super) graphs: Option<Graphs>,
+    pub(super) graph: Option<Graph>,
     /// Environment steps of each run.
     pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
@@ -114,7 +113,7 @@ impl Fleet {
             ledgers,
             engine,
             kernels,
-            graphs: None,
+            graph: None,
             launched: 0,
             taken: 0,
             reports: VecDeque::new(),
@@ -125,6 +124,8 @@ impl Fleet {
         }
         fleet.engine.upload(Which::Online, &params)?;
         fleet.engine.upload(Which::Target, &params)?;
+        let rates = fleet.rates();
+        fleet.engine.set_own_rates(&rates)?;
         Ok(fleet)
     }
 
@@ -210,6 +211,10 @@ impl Fleet {
         if self.packs.is_empty {
             return Ok(());
         }
+        self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
+        for (run, rate) in self.rates().into_iter().enumerate() {
+            self.packs.rate(&self.memory.sizes, run, rate);
+        }
         let (has_finals, number) = (self.packs.has_finals, self.packs.number as u32);
         let (pack, finals) = self.packs.present();
         self.memory.pack.upload(pack)?;
@@ -217,13 +222,19 @@ impl Fleet {
             self.memory.finals.upload(finals)?;
         }
         let mut arguments = self.arguments();
-        let addresses = [self.memory.pack.address(), self.memory.finals.address()];
+        let addresses =
+            [self.memory.pack.address(), self.memory.finals.address(), self.engine.own_rates().address()];
         arguments.extend(addresses.map(Scalar::Address));
         arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
         launch(&self.device, &self.kernels.absorb, (2 * sizes.lanes + 1, sizes.runs), 512, &arguments)?;
-        self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
         self.packs.turn(sizes, &self.device, &self.mail)
+    }
+
+    /// The learning rate of each run now. One that has fallen to nothing changes nothing, but 0 would stand for Adam's.
+    pub(super) fn rates(&self) -> Vec<f32> {
+        let rates = self.configs.iter().zip(&self.steps).map(|(config, &step)| config.rate(step));
+        rates.map(|rate| rate.max(f32::MIN_POSITIVE)).collect()
     }
 
     /// Copies the online parameters of every run to its target network.

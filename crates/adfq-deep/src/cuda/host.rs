@@ -86,13 +86,19 @@ impl Packs {
     pub fn change(&mut self, sizes: &Sizes, run: usize, changes: &[(usize, bool)]) {
         let start = run * sizes.pack_words() + 6 * sizes.lanes;
         for &(place, present) in changes {
-            let at = start + 1 + self.changed[run];
+            let at = start + 2 + self.changed[run];
             let word = (place as u32) << 1 | u32::from(present);
             self.pack().bytes()[4 * at..][..4].copy_from_slice(&word.to_ne_bytes());
             self.changed[run] += 1;
         }
         let count = self.changed[run] as u32;
         self.pack().bytes()[4 * start..][..4].copy_from_slice(&count.to_ne_bytes());
+    }
+
+    /// Writes the learning rate of a run.
+    pub fn rate(&mut self, sizes: &Sizes, run: usize, rate: f32) {
+        let at = 4 * (run * sizes.pack_words() + 6 * sizes.lanes + 1);
+        self.pack().bytes()[at..][..4].copy_from_slice(&rate.to_ne_bytes());
     }
 
     /// Turns to the next pack, once the device has taken in what it held before.

@@ -21,6 +21,7 @@ mod sizes;
 mod step;
 mod timeline;
 mod update;
+mod watching;
 
 pub use crew::Crew;
 pub use fleet::Fleet;

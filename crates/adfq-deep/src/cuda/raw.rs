@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::Result;
-use adfq_nn::cuda::{Device, Kernel, Scalar};
+use adfq_nn::cuda::{Buffer, Device, Kernel, Scalar};
 use cudarc::driver::{result, sys};
 
 /// Launches a kernel of `kernels/` in blocks of so many threads. Its arguments come from `memory`, `update` or `fleet`,
@@ -53,6 +53,17 @@ impl Pinned {
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes, initialised, and borrowed through `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+
+    /// All of it as numbers.
+    pub fn numbers(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(self.bytes())
+    }
+
+    /// Puts a copy of numbers of the device's to here on its stream. The caller waits before it looks, and before this goes.
+    pub fn receive(&mut self, from: &Buffer<f32>) -> Result<()> {
+        // SAFETY: page-locked; nobody looks before the device is done.
+        Ok(unsafe { from.download_later(self.numbers()) }?)
     }
 
     /// A word as it is now: the device may be writing. None beyond the end.

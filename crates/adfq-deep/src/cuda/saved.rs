@@ -86,7 +86,8 @@ impl Fleet {
         self.memory.state.upload(&state)?;
         self.steps[run] = step;
         self.samplers[run] = sampler;
-        Ok(())
+        let rates = self.rates();
+        Ok(self.engine.set_own_rates(&rates)?)
     }
 
     fn restore_priorities(&mut self, run: usize, replay: &Replay) -> Result<()> {

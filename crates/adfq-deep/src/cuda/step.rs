@@ -7,18 +7,11 @@ use crate::config::{AgentKind, TargetUpdate};
 use crate::replay::ReplayError;
 use crate::stats::Learned;
 use crate::{Error, Result};
-use adfq_nn::AdamSettings;
 use adfq_nn::cuda::{Device, Graph, View, Which};
 use rand::RngExt;
 
 /// What went wrong, as the device numbers it.
 const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
-
-/// A gradient step. Where the learning rate changes, the launches that need it lie between two graphs.
-pub(super) enum Graphs {
-    Whole(Graph),
-    Around { before: Graph, after: Graph },
-}
 
 impl Fleet {
     /// One gradient step of every run. Returns before it is done; what it was like comes from [`Fleet::learned`].
@@ -32,27 +25,12 @@ impl Fleet {
             self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
             self.collect();
         }
-        if self.configs[0].learning.final_rate != 1.0 && self.steps.iter().any(|&step| step != self.steps[0])
-        {
-            let must = "1 for runs that are not at the same environment step";
-            return Err(Error::Setting { name: "learning.final_rate", must });
-        }
         self.upload_draws()?;
-        if self.graphs.is_none() {
-            self.graphs = Some(self.capture()?);
+        if self.graph.is_none() {
+            self.graph = Some(self.capture()?);
         }
-        match &self.graphs {
-            Some(Graphs::Whole(graph)) => graph.launch()?,
-            Some(Graphs::Around { before, after }) => {
-                before.launch()?;
-                let config = &self.configs[0];
-                // A rate that has fallen to nothing changes nothing, but is no setting of Adam's.
-                let rate = config.rate(self.steps[0]).max(f32::MIN_POSITIVE);
-                let settings = AdamSettings { rate, ..config.learning.adam };
-                self.engine.learn(&mut self.pass, self.memory.here(), &settings, config.learning.clip)?;
-                after.launch()?;
-            }
-            None => {}
+        if let Some(graph) = &self.graph {
+            graph.launch()?;
         }
         self.launched += 1;
         Ok(())
@@ -123,20 +101,13 @@ impl Fleet {
         self.drawn += 1;
     }
 
-    fn capture(&mut self) -> Result<Graphs> {
-        let device = self.device.clone();
-        let learning = self.configs[0].learning.clone();
-        if learning.final_rate == 1.0 {
-            let whole = record(&device, || {
-                self.run_until_loss()?;
-                self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
-                self.run_after_step()
-            })?;
-            return Ok(Graphs::Whole(whole));
-        }
-        let before = record(&device, || self.run_until_loss())?;
-        let after = record(&device, || self.run_after_step())?;
-        Ok(Graphs::Around { before, after })
+    fn capture(&mut self) -> Result<Graph> {
+        let (device, learning) = (self.device.clone(), self.configs[0].learning.clone());
+        record(&device, || {
+            self.run_until_loss()?;
+            self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
+            self.run_after_step()
+        })
     }
 
     fn run_until_loss(&mut self) -> Result<()> {
@@ -170,7 +141,7 @@ impl Fleet {
 }
 
 /// Captures work of this crate.
-fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
+pub(super) fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
     let mut done = Ok(());
     let graph = device.capture(|| {
         done = work();

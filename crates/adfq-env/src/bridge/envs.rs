@@ -94,10 +94,13 @@ impl Envs for OutsideEnvs {
         self.reset_each(&seeds)
     }
 
-    fn step(&mut self, actions: &[usize]) -> Result<&[Step]> {
+    fn begin(&mut self, actions: &[usize]) -> Result<()> {
         self.check(actions)?;
         self.memory.ask(actions);
-        self.workers.iter_mut().try_for_each(|(worker, _)| worker.step(&self.memory))?;
+        self.workers.iter_mut().try_for_each(|(worker, _)| worker.step(&self.memory))
+    }
+
+    fn finish(&mut self) -> Result<&[Step]> {
         self.workers.iter_mut().try_for_each(|(worker, _)| worker.stepped(&self.memory))?;
         self.memory.steps(&mut self.steps);
         self.check_frames()?;

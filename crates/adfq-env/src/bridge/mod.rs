@@ -96,6 +96,15 @@ impl Kind {
     }
 }
 
+/// Whether environments of this name live in worker processes.
+///
+/// ```
+/// assert!(adfq_env::is_outside("atari:pong") && !adfq_env::is_outside("cartpole"));
+/// ```
+pub fn is_outside(name: &str) -> bool {
+    Kind::of(name).is_some()
+}
+
 /// One environment in a worker of its own.
 #[cfg(unix)]
 pub(crate) fn env(maker: &Maker, kind: Kind, id: &str) -> Result<Box<dyn Env>> {

@@ -3,7 +3,7 @@
 use super::device::Device;
 use super::launch;
 use crate::{Error, Result};
-use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use std::sync::Arc;
 
 /// Numbers on the device.
@@ -51,6 +51,10 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
         let mut values = vec![T::default(); self.len];
         launch::download(self.device.stream(), self.address(), &mut values)?;
         Ok(values)
+    }
+
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        self.device.stream()
     }
 
     /// Where it lies, for a kernel's argument. A graph in capture keeps it alive.

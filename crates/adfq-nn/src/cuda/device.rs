@@ -1,5 +1,6 @@
 //! A GPU: its context, its stream, and what to say when there is none.
 
+use super::compile::compile;
 use super::graph::{Event, Graph};
 use super::launch::{self, Module};
 use crate::{Error, Result};
@@ -7,6 +8,7 @@ use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A GPU and the one stream on which everything of it runs, in order. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -26,6 +28,10 @@ struct Inner {
     /// What was compiled already, by source and precision.
     modules: Mutex<HashMap<(String, bool), Module>>,
 }
+
+/// Looks before the first nap, a few hundred microseconds in all: most waits are over by then.
+const LOOKS: u32 = 200;
+const NAP: Duration = Duration::from_micros(20);
 
 /// Whether there is a GPU, a driver and the run-time compiler.
 pub fn available() -> bool {
@@ -98,7 +104,7 @@ impl Device {
 
     /// Compiles CUDA C++ of the caller's, whose kernels are `extern "C"`.
     pub fn compile(&self, source: &str) -> Result<Module> {
-        launch::compile(&self.0.context, source, false)
+        self.compile_with(source, false)
     }
 
     pub(super) fn compile_with(&self, source: &str, precise: bool) -> Result<Module> {
@@ -107,9 +113,23 @@ impl Device {
         if let Some(module) = modules().get(&key) {
             return Ok(module.clone());
         }
-        let module = launch::compile(&self.0.context, source, precise)?;
+        let code = compile(source, self.0.context.compute_capability()?, precise)?;
+        let module = launch::load(&self.0.context, code)?;
         modules().insert(key, module.clone());
         Ok(module)
+    }
+
+    /// Waits until everything is done: wide awake for a moment, then with naps, which leave the core to others.
+    pub fn wait(&self) -> Result<()> {
+        let done = self.event()?;
+        let mut looks = 0;
+        while !done.is_over()? {
+            looks += 1;
+            if looks > LOOKS {
+                std::thread::sleep(NAP);
+            }
+        }
+        Ok(())
     }
 
     /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.

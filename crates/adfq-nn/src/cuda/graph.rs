@@ -30,6 +30,11 @@ impl Event {
         Self(event)
     }
 
+    /// Whether everything before it is done.
+    pub fn is_over(&self) -> Result<bool> {
+        Ok(self.0.try_is_complete()?)
+    }
+
     /// Microseconds from this moment to a later one; waits for both.
     pub fn micros_until(&self, later: &Self) -> Result<f64> {
         Ok(f64::from(self.0.elapsed_ms(&later.0)?) * 1e3)

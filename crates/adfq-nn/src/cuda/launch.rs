@@ -1,13 +1,14 @@
-//! The only unsafe code of this crate: launches, copies, loading. Everything that calls it checks lengths first.
+//! The unsafe code of this crate, but for the compiler: launches, copies, loading. Everything that calls it checks lengths first.
 #![allow(unsafe_code)]
 
+use super::buffer::Buffer;
 use super::device::Device;
 use crate::{Error, Result};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
     LaunchConfig, PushKernelArg, ValidAsZeroBits, result, sys,
 };
-use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use cudarc::nvrtc::Ptx;
 use std::sync::Arc;
 
 /// Kernels compiled for a device.
@@ -71,20 +72,9 @@ pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, [Arc<CudaStream>
     Ok((context, streams))
 }
 
-/// Compiles CUDA C++ for a device.
-pub(super) fn compile(context: &Arc<CudaContext>, source: &str, precise: bool) -> Result<Module> {
-    let (major, minor) = context.compute_capability()?;
-    let mut options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()];
-    if precise {
-        options.push("-DPRECISE".to_owned());
-    }
-    let failed = |error| match error {
-        CompileError::CompileError { log, .. } => Error::Cuda { what: log.to_string_lossy().into_owned() },
-        other => Error::Cuda { what: other.to_string() },
-    };
-    let ptx: Ptx =
-        compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() }).map_err(failed)?;
-    Ok(Module(context.load_module(ptx)?))
+/// Loads what was compiled for this device.
+pub(super) fn load(context: &Arc<CudaContext>, code: Vec<u8>) -> Result<Module> {
+    Ok(Module(context.load_module(Ptx::from_binary(code))?))
 }
 
 impl Module {
@@ -194,6 +184,22 @@ pub(super) fn download<T: DeviceRepr>(stream: &CudaStream, from: u64, to: &mut [
     // SAFETY: the caller checked that `from` holds as much; `to` stays borrowed until the stream is done.
     unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }?;
     Ok(stream.synchronize()?)
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> Buffer<T> {
+    /// Puts a copy of all of it to the host on the stream, and does not wait.
+    ///
+    /// # Safety
+    /// `to` is page-locked memory that nothing touches before the device has come to the end of the stream.
+    pub unsafe fn download_later(&self, to: &mut [T]) -> Result<()> {
+        if to.len() != self.len() {
+            return Err(Error::Length { what: "download", needed: self.len(), found: to.len() });
+        }
+        let stream = self.stream();
+        stream.context().bind_to_thread()?;
+        // SAFETY: there is as much on both sides; the rest is the caller's promise.
+        Ok(unsafe { result::memcpy_dtoh_async(to, self.address(), stream.cu_stream()) }?)
+    }
 }
 
 mod parameters {

@@ -13,6 +13,7 @@
 
 mod backward;
 mod buffer;
+mod compile;
 mod device;
 mod engine;
 mod forward;

@@ -20,6 +20,7 @@ pub(super) struct Optimiser {
     pub norms: Buffer<f32>,
     /// Start, length and tensor of each block's share of the parameters.
     parts: Buffer<i32>,
+    own_rates: Buffer<f32>,
     scales: Buffer<f32>,
     rates: Buffer<f32>,
 }
@@ -41,6 +42,7 @@ impl Optimiser {
             norms: Buffer::zeros(device, copies)?,
             parts: Buffer::of(device, &parts)?,
             scales: Buffer::zeros(device, copies * network.tensors.len())?,
+            own_rates: Buffer::zeros(device, copies)?,
             rates: Buffer::zeros(device, 2 * copies)?,
         })
     }
@@ -102,6 +104,7 @@ impl Engine {
             tensor_slots: pass.slots.of_tensor.address(),
             parts: optimiser.parts.address(),
             scales: optimiser.scales.address(),
+            own_rates: optimiser.own_rates.address(),
             rates: optimiser.rates.address(),
             steps: optimiser.steps.address(),
             skipped: optimiser.skipped.address(),
@@ -114,6 +117,17 @@ impl Engine {
             slots: pass.slots.count as i32,
             tensors: tensors as i32,
         })
+    }
+
+    /// A learning rate for each copy, which takes the place of that in the settings where it is not 0. Steps that were
+    /// captured follow it too.
+    pub fn own_rates(&self) -> &Buffer<f32> {
+        &self.optimiser.own_rates
+    }
+
+    /// Sets [`Engine::own_rates`].
+    pub fn set_own_rates(&mut self, rates: &[f32]) -> Result<()> {
+        self.optimiser.own_rates.upload(rates)
     }
 
     /// Moves the target parameters towards the online ones by this fraction: 1 for a copy.

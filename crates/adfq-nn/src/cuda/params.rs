@@ -131,6 +131,7 @@ pub(super) struct Adam {
     pub tensor_slots: u64,
     pub parts: u64,
     pub scales: u64,
+    pub own_rates: u64,
     pub rates: u64,
     pub steps: u64,
     pub skipped: u64,

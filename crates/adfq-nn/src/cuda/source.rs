@@ -151,7 +151,7 @@ fn fused_learn(text: &mut String, plan: &Plan, input: &str) {
         "fused_load<{len}>(d + {at}, p.out_grad + row * {len}, rows, 1.0f); copy_commit(); \
          if (first == 0) {{ m.load(p.adam.m + copy * p.adam.stride); v.load(p.adam.v + copy * p.adam.stride); \
          for (int i = threadIdx.x; i < {stride}; i += FUSED_THREADS) g[i] = 0.0f; params.spread(w); \
-         if (threadIdx.x == FUSED_THREADS - 32) rates[0] = step_rate(p.adam.settings, step); \
+         if (threadIdx.x == FUSED_THREADS - 32) rates[0] = step_rate(p.adam, blockIdx.x, step); \
          if (threadIdx.x == FUSED_THREADS - 64) rates[1] = step_root(p.adam.settings, step); }} \
          copy_wait<0>(); __syncthreads(); "
     );

@@ -3,10 +3,11 @@
 static constexpr u32 FIRST = 1, TERMINATED = 2, TRUNCATED = 4, FINAL = 8;
 
 // Takes in what was written to the memory since the last time. A pack is, for each run, 2 LANES places + 1 (0: nothing),
-// as many rewards, as many actions with flags in the highest byte, the number of changed leaves, and these as 2 place +
-// present, in their order; then the frames of the steps, LANES for each run. The entry 2 i is the step of lane i, 2 i + 1
+// as many rewards, as many actions with flags in the highest byte, the number of changed leaves, the learning rate from
+// now on, and the changed leaves as 2 place + present, in their order; then the frames of the steps, LANES for each run. The entry 2 i is the step of lane i, 2 i + 1
 // its final frame, which lies in `finals`. Grid: (2 LANES + 1, runs). The host hears that its pack has come up.
-extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack, const u8* finals, u32 number) {
+extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack, const u8* finals, float* rates,
+                                                         u32 number) {
     int run = blockIdx.y, part = blockIdx.x;
     const u32* words = pack + (long long)run * PACK_WORDS;
     if (part < 2 * LANES) {
@@ -29,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     float fresh = (float)state[FRESH];
     __syncthreads();
     const u32* entries = copied;
-    u32* changed = copied + 6 * LANES + 1;
+    u32* changed = copied + 6 * LANES + 2;
     int count = copied[6 * LANES];
     for (int i = threadIdx.x; i < 2 * LANES; i += 512)
         if (entries[i] != 0)
@@ -37,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     leaves += (long long)run * LEAF_BLOCKS * 16;
     if (threadIdx.x == 0) {
         if (run == 0) ((volatile u32*)mail)[0] = number;
+        rates[run] = __uint_as_float(copied[6 * LANES + 1]);
         double steps = 0.0, least = state[LEAST], greatest = state[GREATEST];
         for (int i = 0; i < 2 * LANES; i += 2) {
             if (entries[i] == 0) continue;

@@ -16,6 +16,7 @@ struct Adam {
     const int* tensor_slots;  // the first slot of each tensor, and the end
     const AdamPart* parts;
     float* scales;  // [copy][tensor]
+    const float* own_rates;  // [copy]: takes the place of the settings' rate where it is not 0
     float* rates;   // [copy]: `step_rate`, or -1 for no step; `step_root`
     u64* steps;
     u64* skipped;
@@ -29,8 +30,10 @@ struct Adam {
 };
 
 // What a step multiplies m and √v by: α / (1 - β₁ᵗ) and 1 / √(1 - β₂ᵗ).
-__device__ __forceinline__ float step_rate(const AdamSettings& s, u64 step) {
-    return (float)(s.rate / (1.0 - power(s.beta1, step + 1)));
+__device__ __forceinline__ float step_rate(const Adam& a, int copy, u64 step) {
+    float own = a.own_rates[copy];
+    double rate = own != 0.0f ? own : a.settings.rate;
+    return (float)(rate / (1.0 - power(a.settings.beta1, step + 1)));
 }
 __device__ __forceinline__ float step_root(const AdamSettings& s, u64 step) {
     return (float)(1.0 / sqrt(1.0 - power(s.beta2, step + 1)));
@@ -48,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     u64 step = a.steps[copy];
     // The rates of the next step, by two warps while the others add.
     float rate = 0.0f;
-    if (threadIdx.x == 224) rate = step_rate(s, step);
+    if (threadIdx.x == 224) rate = step_rate(a, copy, step);
     if (threadIdx.x == 192) rate = step_root(s, step);
     for (int t = threadIdx.x / 32; t < tensors; t += 8) {
         double sum = 0.0;
