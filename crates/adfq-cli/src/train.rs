@@ -90,6 +90,10 @@ pub struct Args {
     /// Where networks learn: cpu, cuda or cuda:1, or auto for a GPU if there is one
     #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
     device: Choice,
+    /// Runs that go step by step together on a GPU [default: all that can]; the result does not depend on it. Few keep
+    /// environments busy that are slower than learning, as Atari's are
+    #[arg(long, value_name = "N")]
+    together: Option<NonZeroUsize>,
     #[command(flatten)]
     host: crate::host::HostArgs,
 }
@@ -281,7 +285,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let gpu = args.device.gpu()?;
     let several = |runs: Vec<Start>| match gpu {
-        Some(ordinal) => train_on_gpu(ordinal, runs, &host.bridge, &stop),
+        Some(ordinal) => train_on_gpu(ordinal, runs, args.together, &host.bridge, &stop),
         None => train_all(runs, &host.bridge, args.jobs, args.threads, &stop),
     };
     match (&args.resume[..], gpu) {
