@@ -17,8 +17,10 @@
 //! the limits are in `docs/split-adfq.md`.
 
 mod maximum;
+mod stream;
 
 pub use maximum::{Member, maximum};
+pub use stream::Streamed;
 
 use crate::{Belief, Error, Result};
 
