@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn loop_is_learned_and_its_noise_found_to_be_none() {
         let mut learner = agent(9, NoiseFrom::Differences, 2.0);
-        toy::walk_loop(&mut learner, 5_000, &mut stream(1, "loop"));
+        toy::walk_loop(&mut learner, 10_000, &mut stream(1, "loop"));
         assert!(toy::loop_error(&learner) < 0.01, "{}", toy::loop_error(&learner));
         assert_eq!(learner.pool.squares, 0.0);
     }
