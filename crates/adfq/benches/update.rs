@@ -65,6 +65,7 @@ fn split_updates(c: &mut Criterion) {
                     let tally = beliefs[1..=outcomes].iter().map(|belief| Target {
                         count: 3.0,
                         mean: belief.mean(),
+                        scatter: 0.0,
                         var: belief.var(),
                     });
                     black_box(split::update(black_box(&prior), tally, 0.5).expect("an update"));

@@ -170,7 +170,7 @@ impl SplitAdfq {
             let value = outcome.next.map_or(ended, |state| self.value(state, &prior));
             ahead += outcome.count * (outcome.reward + gamma * value.hope);
             let (mean, var) = (outcome.reward + gamma * value.mean, gamma * gamma * value.var);
-            Target { count: outcome.count, mean, var }
+            Target { count: outcome.count, mean, scatter: outcome.scatter, var }
         });
         let belief = split::update(&prior, targets, self.echo(pair, &prior))?;
         let var = belief.var().max(f64::MIN_POSITIVE);

@@ -118,12 +118,12 @@ impl SplitStream {
     /// What the transition is worth by today's beliefs.
     fn target(&self, step: &Step) -> Target {
         if step.terminal {
-            return Target { count: 1.0, mean: step.reward, var: 0.0 };
+            return Target { count: 1.0, mean: step.reward, scatter: 0.0, var: 0.0 };
         }
         let of = |b: &Streamed| Member { mean: b.mean, own: b.own, var: b.var() };
         let (mean, var) = maximum(self.beliefs[self.shape.row(step.next_state)].iter().map(of));
         let gamma = self.discount;
-        Target { count: 1.0, mean: step.reward + gamma * mean, var: gamma * gamma * var }
+        Target { count: 1.0, mean: step.reward + gamma * mean, scatter: 0.0, var: gamma * gamma * var }
     }
 
     /// The noise expected of a pair: its own, with that of all others for a guess.

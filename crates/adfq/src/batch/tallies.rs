@@ -17,6 +17,7 @@ use rayon::prelude::*;
 ///     starts: &[0, 2, 2, 3],
 ///     count: &[1.0, 3.0, 10.0],
 ///     mean: &[0.0, 4.0, 5.0],
+///     scatter: Column::All(0.0),
 ///     var: &[0.0, 1.0, 0.5],
 ///     echo: Column::All(0.0),
 /// };
@@ -33,6 +34,8 @@ pub struct Tallies<'a> {
     pub count: &'a [f64],
     /// Means T_j.
     pub mean: &'a [f64],
+    /// Scatters R_j of the rewards, one for each outcome or one for all.
+    pub scatter: Column<'a, f64>,
     /// Variances t_j.
     pub var: &'a [f64],
     /// Echoes ρ, one for each pair or one for all.
@@ -58,7 +61,12 @@ impl Tallies<'_> {
 
     fn update_pair(&self, prior: &SplitPrior, index: usize) -> Result<SplitBelief> {
         let outcomes = self.starts[index]..self.starts[index + 1];
-        let tally = outcomes.map(|j| Target { count: self.count[j], mean: self.mean[j], var: self.var[j] });
+        let tally = outcomes.map(|j| Target {
+            count: self.count[j],
+            mean: self.mean[j],
+            scatter: self.scatter.at(j),
+            var: self.var[j],
+        });
         update(prior, tally, self.echo.at(index))
             .map_err(|source| Error::InBatch { index, source: Box::new(source) })
     }
@@ -73,6 +81,7 @@ impl Tallies<'_> {
             ("starts", 0, falls.map_or(0, |pair| self.starts[pair])),
             ("count", outcomes, self.count.len()),
             ("mean", outcomes, self.mean.len()),
+            ("scatter", outcomes, self.scatter.len_or(outcomes)),
             ("var", outcomes, self.var.len()),
             ("echo", pairs, self.echo.len_or(pairs)),
         ] {
@@ -107,12 +116,22 @@ mod tests {
         let (count, mean) = (column(|j| 1.0 + j % 7.0), column(|j| (j * 0.7).sin()));
         let var = column(|j| (j * 0.3).cos().abs());
         let echo: Vec<f64> = (0..sizes.len()).map(|i| 0.9 / (1.0 + i as f64)).collect();
-        let tallies =
-            Tallies { starts: &starts, count: &count, mean: &mean, var: &var, echo: Column::Each(&echo) };
+        let tallies = Tallies {
+            starts: &starts,
+            count: &count,
+            mean: &mean,
+            scatter: Column::Each(&var),
+            var: &var,
+            echo: Column::Each(&echo),
+        };
         let found = tallies.update(&prior()).unwrap();
         for (i, belief) in found.iter().enumerate() {
-            let tally =
-                (starts[i]..starts[i + 1]).map(|j| Target { count: count[j], mean: mean[j], var: var[j] });
+            let tally = (starts[i]..starts[i + 1]).map(|j| Target {
+                count: count[j],
+                mean: mean[j],
+                scatter: var[j],
+                var: var[j],
+            });
             assert_eq!(*belief, update(&prior(), tally, echo[i]).unwrap(), "pair {i}");
         }
         assert_eq!(found.len(), sizes.len());
@@ -124,6 +143,7 @@ mod tests {
             starts: &[0, 1, 2],
             count: &[1.0, 1.0],
             mean: &[0.0, f64::NAN],
+            scatter: Column::All(0.0),
             var: &[0.0, 0.0],
             echo: Column::All(0.5),
         };

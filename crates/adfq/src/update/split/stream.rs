@@ -34,13 +34,13 @@ impl Streamed {
         self.own + self.inherited
     }
 
-    /// The belief after one target with noise w ≥ 0 (its `count` is not used). `drift` in [0, 1] is δ.
+    /// The belief after one target with noise w ≥ 0 (its count and scatter are not used). `drift` in [0, 1] is δ.
     ///
     /// ```
     /// use adfq::update::split::{Streamed, Target};
     ///
     /// let belief = Streamed { mean: 0.0, own: 4.0, inherited: 0.0 };
-    /// let after = belief.after(&Target { count: 1.0, mean: 2.0, var: 0.5 }, 4.0, 1.0)?;
+    /// let after = belief.after(&Target { count: 1.0, mean: 2.0, scatter: 0.0, var: 0.5 }, 4.0, 1.0)?;
     /// assert_eq!(after, Streamed { mean: 1.0, own: 2.0, inherited: 0.25 });
     /// # Ok::<(), adfq::Error>(())
     /// ```
@@ -74,7 +74,7 @@ mod tests {
     const UNKNOWN: Streamed = Streamed { mean: 0.0, own: 1e12, inherited: 0.0 };
 
     fn target(mean: f64, var: f64) -> Target {
-        Target { count: 1.0, mean, var }
+        Target { count: 1.0, mean, scatter: 0.0, var }
     }
 
     #[test]
