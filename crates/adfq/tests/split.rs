@@ -193,7 +193,7 @@ fn walk(name: &str, steps: u64) -> (f64, f64) {
 }
 
 /// The ±2 sd of a calibrated belief hold 95 %. In Chain and Loop all values err together, so that six walks are
-/// few; with sixty, coverage lies between 89 and 98 % at any time from a tenth of the horizon on.
+/// few; with sixty, coverage is 90 % or more at any time from a tenth of the horizon on (docs/split-adfq.md).
 #[test]
 fn beliefs_hold_the_truth_and_errors_fall_sooner_than_those_of_q_learning() {
     for (name, steps, ratio) in [
