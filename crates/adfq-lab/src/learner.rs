@@ -49,9 +49,13 @@ pub enum Learner {
     },
     /// [`KtdQ`].
     KtdQ(KtdSettings),
-    /// [`BayesianQ`] by mixture updating. Returns are expected to vary by 1 about their mean, with a shape of 1.5,
-    /// which says that this is a mere guess.
-    BayesianQ(Prior),
+    /// [`BayesianQ`] by mixture updating, with a shape of 1.5, which says that the noise is a mere guess.
+    BayesianQ {
+        /// Where its beliefs start.
+        prior: Prior,
+        /// By how much returns are expected to vary about their mean.
+        noise_var: f64,
+    },
 }
 
 /// How to choose actions.
@@ -97,9 +101,9 @@ impl Learner {
                 AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, initial)?)
             }
             Self::KtdQ(settings) => AnyAgent::KtdQ(KtdQ::new(states, actions, gamma, settings)?),
-            Self::BayesianQ(prior) => {
+            Self::BayesianQ { prior, noise_var } => {
                 let belief = start(&prior)?;
-                let prior = NormalGamma::from_moments(belief.mean(), belief.var(), 1.0, 1.5)?;
+                let prior = NormalGamma::from_moments(belief.mean(), belief.var(), noise_var, 1.5)?;
                 AnyAgent::BayesianQ(BayesianQ::new(states, actions, gamma, prior, Updating::Mixture)?)
             }
         })

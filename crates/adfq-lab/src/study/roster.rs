@@ -1,0 +1,181 @@
+//! Who takes part in the study, and with which settings.
+//!
+//! A rival has the setting of its authors, or the best of a small grid that is tried on other seeds than those reported
+//! (see [`tuning`](super::tuning)); ours have one setting everywhere, which may use the declared range of rewards.
+
+use super::field::{Ground, Group};
+use crate::experiment::roster::{ADFQ, ADFQ_EXACT, BAYESIAN_Q, EPSILON, KTD_Q, NEUTRAL, Q_LEARNING};
+use crate::learner::{Acting, Learner};
+use crate::plot::{Color, Dash};
+use adfq::agent::{AdfqSettings, KtdSettings, LearningRate, NoiseModel, Prior};
+use adfq::update::{NoiseKind, Rule};
+
+/// ADFQ of the paper with its best setting.
+pub const ADFQ_TUNED: &str = "ADFQ tuned";
+/// Q-learning with its best constant rate.
+pub const Q_CONSTANT: &str = "Q-learning, constant rate";
+/// The same from the largest possible value.
+pub const Q_OPTIMISTIC: &str = "Q-learning, optimistic";
+
+/// Labels that no other experiment has, with their looks, in the order of the legend.
+pub const LOOKS: &[(&str, Color, Dash)] = &[
+    (ADFQ_TUNED, Color::Sky, Dash::Dashed),
+    (Q_CONSTANT, Color::Vermillion, Dash::Dashed),
+    (Q_OPTIMISTIC, Color::Grey, Dash::Dotted),
+];
+
+/// What the targets of the study are about: the preset that is put to the test unless told otherwise.
+pub const CANDIDATE: &str = ADFQ;
+
+/// In which quality somebody takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One of those whose best the targets are measured against.
+    Rival,
+    /// Somebody to compare with, beyond the targets.
+    Reference,
+    /// A variant of ours: one setting for all domains.
+    Ours,
+}
+
+/// What an agent is to do, which may change its setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// To learn Q* from a random walk.
+    Walk,
+    /// To earn while learning.
+    Online,
+}
+
+/// A learner with a way to act.
+pub type Setting = (Learner, Acting);
+
+/// Somebody who takes part.
+pub struct Entrant {
+    /// The name in figures and tables.
+    pub label: &'static str,
+    /// The name on the command line.
+    pub id: &'static str,
+    /// In which quality.
+    pub role: Role,
+    /// Its possible settings for a purpose and a number of steps: one, or a grid to choose from.
+    pub options: fn(&Ground, Purpose, u64) -> Vec<Setting>,
+}
+
+/// Everybody, in the order of the tables.
+pub static ENTRANTS: [Entrant; 8] = [
+    Entrant { label: ADFQ, id: "adfq", role: Role::Rival, options: adfq_of_the_paper },
+    Entrant { label: ADFQ_TUNED, id: "adfq-tuned", role: Role::Rival, options: adfq_tuned },
+    Entrant { label: Q_LEARNING, id: "q-learning", role: Role::Rival, options: q_of_the_paper },
+    Entrant { label: Q_CONSTANT, id: "q-constant", role: Role::Rival, options: q_constant },
+    Entrant { label: KTD_Q, id: "ktd-q", role: Role::Rival, options: ktd_q },
+    Entrant { label: BAYESIAN_Q, id: "bayesian-q", role: Role::Rival, options: bayesian_q },
+    Entrant { label: ADFQ_EXACT, id: "adfq-exact", role: Role::Reference, options: adfq_exact },
+    Entrant { label: Q_OPTIMISTIC, id: "q-optimistic", role: Role::Reference, options: q_optimistic },
+];
+
+/// The entrant of this label.
+pub fn entrant(label: &str) -> Option<&'static Entrant> {
+    ENTRANTS.iter().find(|entrant| entrant.label == label)
+}
+
+/// Whether the settings of this agent are chosen from a grid.
+pub fn is_tuned(label: &str) -> bool {
+    [ADFQ_TUNED, ADFQ_EXACT, Q_CONSTANT, Q_OPTIMISTIC, KTD_Q, BAYESIAN_Q].contains(&label)
+}
+
+/// Each learner with each way to act; whoever walks does so at random.
+fn all(learners: Vec<Learner>, purpose: Purpose, acting: &[Acting]) -> Vec<Setting> {
+    let acting = if purpose == Purpose::Walk { &[Acting::Uniform] } else { acting };
+    let with_each = |learner: Learner| acting.iter().map(move |&acting| (learner, acting));
+    learners.into_iter().flat_map(with_each).collect()
+}
+
+fn adfq(rule: Rule, prior: Prior, noise: NoiseModel, replay: bool) -> Learner {
+    Learner::Adfq { rule, prior, noise, terminal_var: AdfqSettings::default().terminal_var, replay }
+}
+
+/// The authors' data-driven prior needs a positive reward from a random walk, which DeepSea does not give; nor do they
+/// use it where nothing is at stake.
+fn has_authors_prior(ground: &Ground, purpose: Purpose) -> bool {
+    purpose == Purpose::Online && ground.field.group != Group::DeepSea
+}
+
+/// As in the experiments of the paper: N(.001, 100) on walks, the data-driven prior and Thompson sampling online, the
+/// authors' noise and replay where transitions are random.
+fn adfq_of_the_paper(ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    let prior = if has_authors_prior(ground, purpose) { Prior::AUTHORS } else { NEUTRAL };
+    let noisy = ground.field.noisy;
+    let noise = if noisy { NoiseModel::AUTHORS } else { NoiseModel::None };
+    all(vec![adfq(Rule::Analytic, prior, noise, noisy)], purpose, &[Acting::Thompson])
+}
+
+/// Priors × noise, without replay.
+fn adfq_grid(ground: &Ground, purpose: Purpose, rule: Rule, kind: NoiseKind) -> Vec<Learner> {
+    let mut priors = vec![NEUTRAL, Prior::Constant { mean: 0.001, var: 1.0 }, ground.range];
+    if has_authors_prior(ground, purpose) {
+        priors.push(Prior::AUTHORS);
+    }
+    let noise = [
+        NoiseModel::None,
+        NoiseModel::Decaying(kind, 1e-3),
+        NoiseModel::Constant(kind, 0.01 * ground.moments.1),
+    ];
+    let with_each = |prior: Prior| noise.map(|noise| adfq(rule, prior, noise, false));
+    priors.into_iter().flat_map(with_each).collect()
+}
+
+fn adfq_tuned(ground: &Ground, purpose: Purpose, steps: u64) -> Vec<Setting> {
+    let mut learners = adfq_grid(ground, purpose, Rule::Analytic, NoiseKind::Approximate);
+    // Who is tuned is never worse off for want of the authors' own setting.
+    learners.extend(adfq_of_the_paper(ground, purpose, steps).into_iter().map(|(learner, _)| learner));
+    all(learners, purpose, &[Acting::Thompson, Acting::EpsilonGreedy(EPSILON)])
+}
+
+fn adfq_exact(ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    all(adfq_grid(ground, purpose, Rule::Exact, NoiseKind::Exact), purpose, &[Acting::Thompson])
+}
+
+fn q_of_the_paper(_ground: &Ground, purpose: Purpose, steps: u64) -> Vec<Setting> {
+    let learner = Learner::QLearning { rate: LearningRate::paper(steps), initial: 0.0 };
+    all(vec![learner], purpose, &[Acting::EpsilonGreedy(EPSILON)])
+}
+
+fn q_grid(initial: f64) -> Vec<Learner> {
+    let of_rate = |rate| Learner::QLearning { rate: LearningRate::Constant(rate), initial };
+    [0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0].map(of_rate).to_vec()
+}
+
+fn q_constant(_ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    let acting = [
+        Acting::EpsilonGreedy(0.1),
+        Acting::EpsilonGreedy(0.01),
+        Acting::Boltzmann(0.05),
+        Acting::Boltzmann(0.5),
+        Acting::Boltzmann(5.0),
+    ];
+    all(q_grid(0.0), purpose, &acting)
+}
+
+fn q_optimistic(ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    all(q_grid(ground.top), purpose, &[Acting::EpsilonGreedy(0.0), Acting::EpsilonGreedy(0.01)])
+}
+
+/// The authors' setting first; a smaller prior variance and a smaller noise for the others.
+fn ktd_q(_ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    let grid = [(10.0, 1.0), (10.0, 0.01), (1.0, 1.0), (1.0, 0.01)];
+    let learner = |(initial_var, observation_noise)| {
+        Learner::KtdQ(KtdSettings { initial_var, observation_noise, ..KtdSettings::default() })
+    };
+    all(grid.map(learner).to_vec(), purpose, &[Acting::Active, Acting::EpsilonGreedy(EPSILON)])
+}
+
+fn bayesian_q(ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    let mut priors = vec![NEUTRAL, ground.range];
+    if has_authors_prior(ground, purpose) {
+        priors.push(Prior::AUTHORS);
+    }
+    let with_each = |prior| [0.01, 1.0, 25.0].map(|noise_var| Learner::BayesianQ { prior, noise_var });
+    let learners = priors.into_iter().flat_map(with_each).collect();
+    all(learners, purpose, &[Acting::Thompson, Acting::Vpi])
+}
