@@ -1,6 +1,6 @@
 //! Everybody by every measure in one table, losers included.
 
-use super::Evidence;
+use super::evidence::Evidence;
 use super::online::episodes;
 use super::roster::{Role, entrant};
 use super::score::Ranking;

@@ -25,6 +25,6 @@ fn step(learner: &Learner, pairs: f64) -> f64 {
         Learner::QLearning { .. } => 0.1e-6,
         // One pass over the covariance of all pairs.
         Learner::KtdQ(_) => 1e-6 + 0.18e-3 * (pairs / 1_056.0) * (pairs / 1_056.0),
-        Learner::BayesianQ { .. } => 2e-6,
+        Learner::BayesianQ { .. } => 18e-6,
     }
 }

@@ -25,6 +25,11 @@ impl Group {
         (Self::DeepSea, "deepsea", "DeepSea"),
         (Self::Random, "random", "random MDPs"),
     ];
+
+    /// Whether a domain belongs to it.
+    pub fn contains(self, domain: &str) -> bool {
+        FIELDS.iter().any(|field| field.name == domain && field.group == self)
+    }
 }
 
 /// A domain of the study.

@@ -7,6 +7,7 @@
 pub mod ablation;
 pub mod bands;
 pub mod cost;
+pub mod evidence;
 pub mod field;
 pub mod online;
 pub mod phases;
@@ -17,18 +18,17 @@ pub mod tuning;
 pub mod walks;
 
 use crate::experiment::learning::Learning;
-use crate::experiment::results::Results;
-use crate::experiment::run::{Contender, Record, Trial};
+use crate::experiment::run::{Contender, Trial};
 use crate::experiment::{Experiment, Findings, Job, Plan, Stop, outcomes};
 use crate::folder::Folder;
 use crate::report::{Provenance, Report, Section};
 use crate::{Error, Result};
 use bands::Bands;
+use evidence::{Evidence, labels};
 use field::{FIELDS, Ground};
 use online::Online;
 use phases::Phases;
-use roster::{CANDIDATE, ENTRANTS, Entrant, Purpose, Role};
-use score::Ranking;
+use roster::{CANDIDATE, ENTRANTS, Entrant, Purpose};
 use std::path::Path;
 use tuning::{Choices, Tuning, choose};
 use walks::Walks;
@@ -86,22 +86,6 @@ impl Settings {
         let base = Self::default();
         Self { plan: Plan { trials: 2, shorten: 50, ..base.plan }, tuning_trials: 1, ..base }
     }
-}
-
-/// All records of a study, and how everybody stands to the best rival.
-pub struct Evidence<'a> {
-    /// Random walks.
-    pub walks: Results<'a>,
-    /// Agents that act.
-    pub online: Results<'a>,
-    /// Rewards in two phases.
-    pub phases: Results<'a>,
-    /// By the area under the RMSE.
-    pub areas: Vec<Ranking>,
-    /// By the area under the CRPS.
-    pub scores: Vec<Ranking>,
-    /// By the reward.
-    pub rewards: Vec<Ranking>,
 }
 
 /// The experiments, once every rival has its setting.
@@ -278,20 +262,6 @@ impl Experiments {
     }
 }
 
-impl<'a> Evidence<'a> {
-    fn new(
-        walks: &'a [(Trial, Record)],
-        online: &'a [(Trial, Record)],
-        phases: &'a [(Trial, Record)],
-    ) -> Result<Self> {
-        let (walks, online, phases) = (Results(walks), Results(online), Results(phases));
-        let areas = score::rankings(&walks, score::AREA)?;
-        let scores = score::rankings(&walks, score::CRPS)?;
-        let rewards = score::rankings(&online, score::REWARD)?;
-        Ok(Self { walks, online, phases, areas, scores, rewards })
-    }
-}
-
 const INTRO: [&str; 2] = [
     "An agent that knows what it does not know has Q* within two standard deviations of its belief for about 95 % of \
      all states and actions. ADFQ of the paper does not. This study measures how far each agent is from that, and what \
@@ -312,19 +282,4 @@ fn chosen<T>(all: &'static [T], name: fn(&T) -> &'static str, words: &[String]) 
     }
     let kept = |item: &&T| words.is_empty() || words.iter().any(|word| is_meant(item, word));
     Ok(all.iter().filter(kept).collect())
-}
-
-/// The labels of those who took part, in the order of the roster.
-fn labels(results: &Results<'_>) -> Vec<&'static str> {
-    let took_part = |label: &&str| results.0.iter().any(|(trial, _)| trial.contender.label == *label);
-    ENTRANTS.iter().map(|entrant| entrant.label).filter(took_part).collect()
-}
-
-/// The outcomes that figures show: of ours, the candidate alone.
-fn shown(results: &Results<'_>) -> Vec<(Trial, Record)> {
-    let is_shown = |(trial, _): &&(Trial, Record)| {
-        let label = trial.contender.label;
-        label == CANDIDATE || roster::entrant(label).is_none_or(|entrant| entrant.role != Role::Ours)
-    };
-    results.0.iter().filter(is_shown).cloned().collect()
 }

@@ -1,6 +1,8 @@
 //! What agents earn while they learn, each with its own way to explore, and how soon DeepSea is solved.
 
+use super::evidence;
 use super::score::{self, REWARD, Ranking};
+use super::targets;
 use crate::Result;
 use crate::experiment::Findings;
 use crate::experiment::dives::Dives;
@@ -21,10 +23,10 @@ impl Learning for Online {
     }
 
     fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
-        let (rewards, labels) = (score::rankings(results, REWARD)?, super::labels(results));
+        let (rewards, labels) = (score::rankings(results, REWARD)?, evidence::labels(results));
         let axis = Axis::linear("reward over that of the best rival").from(-0.05);
-        let dots =
-            score::dots("Reward while learning, relative to the best rival", &rewards, &labels, 0.95, axis);
+        let title = "Reward while learning, relative to the best rival";
+        let dots = score::dots(title, &rewards, &evidence::contestants(&labels), targets::REWARD, &axis);
         Ok(Findings::new(section(results, &rewards, &labels)?)
             .figure("reward", dots)
             .data("reward", score::data(&rewards, REWARD)?)

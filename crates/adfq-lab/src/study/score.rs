@@ -1,8 +1,11 @@
 //! How the agents of a domain stand to the best rival in one measure.
 
+use super::field::Group;
 use super::roster::{Role, entrant};
 use crate::Result;
+use crate::experiment::learning;
 use crate::experiment::results::{Results, area, last_finite};
+use crate::experiment::roster::look;
 use crate::experiment::run::Record;
 use crate::plot::{Axis, Bar, Bars, Figure, Panel, Rule};
 use crate::report::number;
@@ -126,24 +129,40 @@ pub fn relative(rankings: &[Ranking], labels: &[&'static str]) -> Result<Table> 
                 .of(label)
                 .map(|standing| number::with_interval(standing.ratio.value, standing.ratio.interval))
         };
-        let title = crate::experiment::learning::title(ranking.domain);
+        let title = learning::title(ranking.domain);
         table.push([title.into(), best.into()].into_iter().chain(labels.iter().map(|l| cell(l).into())))?;
     }
     Ok(table)
 }
 
-/// Dots with intervals: each agent's ratio to the best rival, domain by domain. `demanded` is the target.
-pub fn dots(title: &str, rankings: &[Ranking], labels: &[&'static str], demanded: f64, axis: Axis) -> Figure {
-    let mut panel = Panel::new("", axis, Axis::default());
-    for label in labels {
-        let bar = |ranking: &Ranking| {
-            let Estimate { value, interval } = ranking.of(label)?.ratio;
-            let title = crate::experiment::learning::title(ranking.domain);
-            value.is_finite().then(|| Bar::new(title, value).interval(interval.low, interval.high))
-        };
-        let (color, _) = crate::experiment::roster::look(label);
-        panel = panel.layer(Bars::new(*label, rankings.iter().filter_map(bar)).dots().color(color));
+/// Dots with intervals: each agent's ratio to the best rival, a panel for each group of domains. `demanded` is the
+/// target.
+pub fn dots(
+    title: &str,
+    rankings: &[Ranking],
+    labels: &[&'static str],
+    demanded: f64,
+    axis: &Axis,
+) -> Figure {
+    let mut figure = Figure::new(title).columns(2);
+    for (group, _, heading) in Group::ALL {
+        let of_group: Vec<&Ranking> =
+            rankings.iter().filter(|ranking| group.contains(ranking.domain)).collect();
+        if of_group.is_empty() {
+            continue;
+        }
+        let mut panel = Panel::new(heading, axis.clone(), Axis::default());
+        for label in labels {
+            let bar = |ranking: &&Ranking| {
+                let Estimate { value, interval } = ranking.of(label)?.ratio;
+                let bar =
+                    Bar::new(learning::title(ranking.domain), value).interval(interval.low, interval.high);
+                value.is_finite().then_some(bar)
+            };
+            let (color, _) = look(label);
+            panel = panel.layer(Bars::new(*label, of_group.iter().filter_map(bar)).dots().color(color));
+        }
+        figure = figure.panel(panel.layer(Rule::vertical("target", demanded)));
     }
-    let panel = panel.layer(Rule::vertical("target", demanded));
-    Figure::new(title).panel(panel).panel_size(720.0, 360.0)
+    figure.panel_size(520.0, 300.0)
 }

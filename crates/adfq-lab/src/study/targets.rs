@@ -1,6 +1,6 @@
 //! The targets of the study, and whether an agent meets them: computed from the trials, never written by hand.
 
-use super::Evidence;
+use super::evidence::Evidence;
 use super::online::episodes;
 use crate::Result;
 use crate::experiment::learning::title;

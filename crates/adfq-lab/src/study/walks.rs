@@ -1,7 +1,9 @@
 //! What agents learn from shared random walks: RMSE, coverage and the continuous ranked probability score.
 
-use super::field::{FIELDS, Group};
+use super::evidence;
+use super::field::Group;
 use super::score::{self, AREA, CRPS, Ranking};
+use super::targets;
 use crate::Result;
 use crate::experiment::Findings;
 use crate::experiment::learning::{Learning, title};
@@ -23,25 +25,22 @@ impl Learning for Walks {
 
     fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
         let (areas, scores) = (score::rankings(results, AREA)?, score::rankings(results, CRPS)?);
-        let labels = super::labels(results);
+        let labels = evidence::labels(results);
         let mut findings = Findings::new(section(results, &areas, &scores, &labels)?);
-        let shown = super::shown(results);
-        let drawn = Results(&shown);
+        let shown = evidence::shown(results);
+        let (all, sure) = (Results(&shown), believers(&shown));
         for (group, name, heading) in Group::ALL {
-            for (curve, file) in [(&COVERAGE, "coverage"), (&RMSE, "rmse"), (&SCORE, "crps")] {
-                if let Some(figure) = curve.figure(&drawn, group, heading) {
+            for (kind, file, drawn) in
+                [(&COVERAGE, "coverage", &Results(&sure)), (&RMSE, "rmse", &all), (&SCORE, "crps", &all)]
+            {
+                if let Some(figure) = kind.figure(drawn, group, heading) {
                     findings = findings.figure(format!("{file}_{name}"), figure);
                 }
             }
         }
-        let most = Axis::log("area under the RMSE over that of the best rival");
-        let dots = score::dots(
-            "Error on shared random walks, relative to the best rival",
-            &areas,
-            &labels,
-            1.1,
-            most,
-        );
+        let axis = Axis::log("area under the RMSE over that of the best rival");
+        let title = "Error on shared random walks, relative to the best rival";
+        let dots = score::dots(title, &areas, &evidence::contestants(&labels), targets::AREA, &axis);
         findings = findings.figure("area", dots).data("area", score::data(&areas, AREA)?);
         for (name, pick) in CURVES {
             findings = findings.data(name.replace(' ', "_"), results.table(name, pick)?);
@@ -50,8 +49,11 @@ impl Learning for Walks {
     }
 }
 
+/// A curve of a record.
+type Curve = fn(&Record) -> Vec<f64>;
+
 /// The curves that become data.
-const CURVES: [(&str, fn(&Record) -> Vec<f64>); 5] = [
+const CURVES: [(&str, Curve); 5] = [
     ("rmse", |record| record.rmse.clone()),
     ("crps", |record| record.crps.clone()),
     ("within 1 sd", |record| record.within_1.clone()),
@@ -64,7 +66,7 @@ struct Kind {
     title: &'static str,
     axis: fn() -> Axis,
     promised: Option<f64>,
-    pick: fn(&Record) -> Vec<f64>,
+    pick: Curve,
 }
 
 const COVERAGE: Kind = Kind {
@@ -90,7 +92,7 @@ impl Kind {
     /// The figure of a group, if any of its domains was run.
     fn figure(&self, results: &Results<'_>, group: Group, heading: &str) -> Option<Figure> {
         let mut figure = Figure::new(format!("{}: {heading}", self.title)).columns(2);
-        for domain in results.domains().into_iter().filter(|domain| is_in(domain, group)) {
+        for domain in results.domains().into_iter().filter(|domain| group.contains(domain)) {
             let mut panel = Panel::new(title(domain), Axis::linear("step"), (self.axis)());
             if let Some(promised) = self.promised {
                 panel = panel.layer(Rule::horizontal("a Gaussian's promise", promised));
@@ -99,10 +101,6 @@ impl Kind {
         }
         (!figure.panels.is_empty()).then_some(figure)
     }
-}
-
-fn is_in(domain: &str, group: Group) -> bool {
-    FIELDS.iter().any(|field| field.name == domain && field.group == group)
 }
 
 fn section(
@@ -142,6 +140,11 @@ fn section(
                 ("CRPS at the end", &|record| last_finite(&record.crps)),
             ])?,
         ))
+}
+
+/// Those who have beliefs.
+fn believers(outcomes: &[(Trial, Record)]) -> Vec<(Trial, Record)> {
+    outcomes.iter().filter(|(_, record)| !record.within_2.is_empty()).cloned().collect()
 }
 
 /// NaN for an agent without beliefs.
