@@ -8,6 +8,7 @@ mod ktd_q;
 mod prior;
 mod q_learning;
 mod replay;
+mod split_adfq;
 pub(crate) mod table;
 #[cfg(test)]
 mod toy;
@@ -15,9 +16,10 @@ mod toy;
 pub use adfq::{Adfq, AdfqSettings, NoiseModel};
 pub use bayesian_q::{BayesianQ, NormalGamma, Updating};
 pub use ktd_q::{KtdQ, KtdSettings};
-pub use prior::Prior;
+pub use prior::{Prior, Rewards};
 pub use q_learning::{LearningRate, QLearning};
 pub use replay::Replay;
+pub use split_adfq::{Heir, SplitAdfq, SplitSettings};
 
 use crate::Result;
 use rand::Rng;

@@ -22,6 +22,7 @@ pub mod noise;
 mod posterior;
 mod problem;
 mod quadrature;
+pub mod split;
 mod transition;
 
 pub use components::{Component, Components};
