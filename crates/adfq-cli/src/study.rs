@@ -50,7 +50,7 @@ struct Calibration {
     /// Fewer and much shorter trials, for a first look
     #[arg(long)]
     quick: bool,
-    /// Forget the trials of earlier runs in this folder
+    /// Forget what earlier runs in this folder left of the chosen agents and domains
     #[arg(long)]
     fresh: bool,
 }
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
     let Which::Calibration(args) = &args.study;
     let study = Study::new(args.settings(), args.command())?;
     if args.fresh {
-        Study::forget(&args.out)?;
+        study.forget(&args.out)?;
     }
     let stop = Arc::new(Stop::default());
     listen(Arc::clone(&stop))?;

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::experiment::domain::Domain;
-use adfq::agent::Prior;
+use adfq::agent::{Prior, Rewards};
 
 /// Which domains stand together in a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,9 @@ pub static FIELDS: [Field; 21] = [
 pub struct Ground {
     /// The domain.
     pub field: &'static Field,
-    /// The prior of the declared range of rewards.
+    /// The declared range of rewards, without a bound on how many an episode pays: all that variants of ours are told.
+    pub rewards: Rewards,
+    /// The prior of the same range, with that bound, for the grids of rivals.
     pub range: Prior,
     /// The moments of that prior: mean and variance.
     pub moments: (f64, f64),
@@ -122,7 +124,14 @@ impl Ground {
         // The moments of a uniform law: its end lies √3 standard deviations from its mean.
         let top = belief.mean() + 3.0_f64.sqrt() * belief.sd();
         let pairs = domain.mdp.states() * domain.mdp.actions();
-        Ok(Self { field, range, moments: (belief.mean(), belief.var()), top, pairs })
+        Ok(Self {
+            field,
+            rewards: Rewards::within(min, max),
+            range,
+            moments: (belief.mean(), belief.var()),
+            top,
+            pairs,
+        })
     }
 }
 

@@ -105,9 +105,13 @@ impl Study {
         Ok(Self { settings, command: command.into(), grounds, entrants })
     }
 
-    /// Removes the outcomes that earlier runs left in `out`.
-    pub fn forget(out: &Path) -> Result<()> {
-        Folder::forget(out)
+    /// Removes the outcomes that earlier runs of this study left in `out`: with fewer agents or domains, only theirs.
+    pub fn forget(&self, out: &Path) -> Result<()> {
+        let Experiments { walks, online, phases, bands } = self.experiments(&Choices::new());
+        let tuning = self.tuning();
+        let jobs: [&dyn Job; 5] = [&tuning, &walks, &online, &phases, &bands];
+        let cache = &Folder::open(out)?.cache;
+        jobs.iter().flat_map(|job| job.tasks()).try_for_each(|task| cache.forget(&task.key))
     }
 
     /// How many units of work there are.
@@ -164,7 +168,7 @@ impl Study {
 
     /// The targets for the candidate, and everybody by every measure.
     fn conclude(&self, evidence: &Evidence<'_>, folder: &Folder) -> Result<Findings> {
-        let labels = labels(&evidence.walks);
+        let labels = labels(&evidence.online);
         let candidate = labels.iter().copied().find(|label| *label == CANDIDATE).or(labels.first().copied());
         let Some(candidate) = candidate else { return Ok(Findings::new(Section::new("Targets"))) };
         let found = targets::targets(evidence, candidate);
@@ -226,7 +230,7 @@ impl Study {
             for entrant in &self.entrants {
                 let label = entrant.label;
                 let option = choices.get(&(purpose, domain, label)).copied().unwrap_or(0);
-                let options = (entrant.options)(ground, purpose, steps);
+                let options = entrant.settings(ground, purpose, steps);
                 let Some(&(learner, acting)) = options.get(option) else { continue };
                 let contender = Contender { label, learner, acting };
                 let (tests, seed) = (false, plan.seed);

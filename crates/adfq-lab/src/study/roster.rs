@@ -7,7 +7,7 @@ use super::field::{Ground, Group};
 use crate::experiment::roster::{ADFQ, ADFQ_EXACT, BAYESIAN_Q, EPSILON, KTD_Q, NEUTRAL, Q_LEARNING};
 use crate::learner::{Acting, Learner};
 use crate::plot::{Color, Dash};
-use adfq::agent::{AdfqSettings, KtdSettings, LearningRate, NoiseModel, Prior};
+use adfq::agent::{AdfqSettings, KtdSettings, LearningRate, NoiseModel, Prior, SplitSettings};
 use adfq::update::{NoiseKind, Rule};
 
 /// ADFQ of the paper with its best setting.
@@ -17,15 +17,19 @@ pub const Q_CONSTANT: &str = "Q-learning, constant rate";
 /// The same from the largest possible value.
 pub const Q_OPTIMISTIC: &str = "Q-learning, optimistic";
 
+/// The winner: Split ADFQ with its one setting.
+pub const SPLIT: &str = "Split ADFQ";
+
 /// Labels that no other experiment has, with their looks, in the order of the legend.
 pub const LOOKS: &[(&str, Color, Dash)] = &[
     (ADFQ_TUNED, Color::Sky, Dash::Dashed),
     (Q_CONSTANT, Color::Vermillion, Dash::Dashed),
     (Q_OPTIMISTIC, Color::Grey, Dash::Dotted),
+    (SPLIT, Color::Black, Dash::Solid),
 ];
 
 /// What the targets of the study are about: the preset that is put to the test unless told otherwise.
-pub const CANDIDATE: &str = ADFQ;
+pub const CANDIDATE: &str = SPLIT;
 
 /// In which quality somebody takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,9 @@ pub enum Purpose {
 /// A learner with a way to act.
 pub type Setting = (Learner, Acting);
 
+/// The possible settings for a purpose and a number of steps.
+type Options = fn(&Ground, Purpose, u64) -> Vec<Setting>;
+
 /// Somebody who takes part.
 pub struct Entrant {
     /// The name in figures and tables.
@@ -58,20 +65,72 @@ pub struct Entrant {
     pub id: &'static str,
     /// In which quality.
     pub role: Role,
-    /// Its possible settings for a purpose and a number of steps: one, or a grid to choose from.
-    pub options: fn(&Ground, Purpose, u64) -> Vec<Setting>,
+    /// Its settings.
+    source: Source,
+}
+
+/// Where settings come from.
+enum Source {
+    /// One, or a grid to choose from.
+    Options(Options),
+    /// A [variant](SplitSettings::VARIANTS) of Split ADFQ.
+    Variant(&'static str),
+    /// The full Split ADFQ that acts in another way; what it learns from a random walk is known already.
+    Acting(Acting),
+}
+
+impl Entrant {
+    /// Its possible settings for a purpose and a number of steps; none if it does not take part in that.
+    pub fn settings(&self, ground: &Ground, purpose: Purpose, steps: u64) -> Vec<Setting> {
+        let split = |settings| vec![Learner::SplitAdfq { rewards: ground.rewards, settings }];
+        match self.source {
+            Source::Options(options) => options(ground, purpose, steps),
+            Source::Variant(name) => {
+                let learner = SplitSettings::variant(name).map(split).unwrap_or_default();
+                all(learner, purpose, &[Acting::Optimist])
+            }
+            Source::Acting(_) if purpose == Purpose::Walk => Vec::new(),
+            Source::Acting(acting) => all(split(SplitSettings::default()), purpose, &[acting]),
+        }
+    }
+
+    const fn rival(id: &'static str, label: &'static str, options: Options) -> Self {
+        Self { label, id, role: Role::Rival, source: Source::Options(options) }
+    }
+
+    const fn reference(id: &'static str, label: &'static str, options: Options) -> Self {
+        Self { label, id, role: Role::Reference, source: Source::Options(options) }
+    }
+
+    const fn variant(id: &'static str, label: &'static str, variant: &'static str) -> Self {
+        Self { label, id, role: Role::Ours, source: Source::Variant(variant) }
+    }
+
+    const fn acting(id: &'static str, label: &'static str, acting: Acting) -> Self {
+        Self { label, id, role: Role::Ours, source: Source::Acting(acting) }
+    }
 }
 
 /// Everybody, in the order of the tables.
-pub static ENTRANTS: [Entrant; 8] = [
-    Entrant { label: ADFQ, id: "adfq", role: Role::Rival, options: adfq_of_the_paper },
-    Entrant { label: ADFQ_TUNED, id: "adfq-tuned", role: Role::Rival, options: adfq_tuned },
-    Entrant { label: Q_LEARNING, id: "q-learning", role: Role::Rival, options: q_of_the_paper },
-    Entrant { label: Q_CONSTANT, id: "q-constant", role: Role::Rival, options: q_constant },
-    Entrant { label: KTD_Q, id: "ktd-q", role: Role::Rival, options: ktd_q },
-    Entrant { label: BAYESIAN_Q, id: "bayesian-q", role: Role::Rival, options: bayesian_q },
-    Entrant { label: ADFQ_EXACT, id: "adfq-exact", role: Role::Reference, options: adfq_exact },
-    Entrant { label: Q_OPTIMISTIC, id: "q-optimistic", role: Role::Reference, options: q_optimistic },
+pub static ENTRANTS: [Entrant; 18] = [
+    Entrant::rival("adfq", ADFQ, adfq_of_the_paper),
+    Entrant::rival("adfq-tuned", ADFQ_TUNED, adfq_tuned),
+    Entrant::rival("q-learning", Q_LEARNING, q_of_the_paper),
+    Entrant::rival("q-constant", Q_CONSTANT, q_constant),
+    Entrant::rival("ktd-q", KTD_Q, ktd_q),
+    Entrant::rival("bayesian-q", BAYESIAN_Q, bayesian_q),
+    Entrant::reference("adfq-exact", ADFQ_EXACT, adfq_exact),
+    Entrant::reference("q-optimistic", Q_OPTIMISTIC, q_optimistic),
+    Entrant::variant("split", SPLIT, "full"),
+    Entrant::variant("split-no-sweeps", "Split ADFQ, no sweeps", "no sweeps"),
+    Entrant::variant("split-no-echo", "Split ADFQ, no echo", "no echo"),
+    Entrant::variant("split-greedy-heir", "Split ADFQ, greedy heir", "greedy heir"),
+    Entrant::variant("split-own-noise", "Split ADFQ, own noise only", "own noise only"),
+    Entrant::variant("split-declared-spread", "Split ADFQ, declared spread", "declared spread"),
+    Entrant::variant("split-memory-alone", "Split ADFQ, memory alone", "memory alone"),
+    Entrant::acting("split-thompson", "Split ADFQ, Thompson", Acting::Thompson),
+    Entrant::acting("split-vpi", "Split ADFQ, VPI", Acting::Vpi),
+    Entrant::acting("split-epsilon", "Split ADFQ, ε-greedy", Acting::EpsilonGreedy(EPSILON)),
 ];
 
 /// The entrant of this label.
@@ -180,4 +239,44 @@ fn bayesian_q(ground: &Ground, purpose: Purpose, _steps: u64) -> Vec<Setting> {
     let with_each = |prior| [0.1, 10.0].map(|noise_var| Learner::BayesianQ { prior, noise_var });
     let learners = priors.into_iter().flat_map(with_each).collect();
     all(learners, purpose, &[Acting::Thompson, Acting::Vpi])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::field::FIELDS;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn everybody_has_settings_and_a_name_of_its_own() {
+        let ground = Ground::new(&FIELDS[2]).unwrap();
+        let mut names = BTreeSet::new();
+        for entrant in &ENTRANTS {
+            let options = entrant.settings(&ground, Purpose::Online, 100);
+            assert!(!options.is_empty(), "{}", entrant.id);
+            assert_eq!(options.len() > 1, is_tuned(entrant.label), "{}", entrant.id);
+            assert!(names.insert(entrant.id) && names.insert(entrant.label));
+        }
+    }
+
+    /// Ours may know the declared range of rewards; the rest of their setting is the same everywhere.
+    #[test]
+    fn ours_have_one_setting() {
+        for entrant in ENTRANTS.iter().filter(|entrant| entrant.role == Role::Ours) {
+            let mut settings = BTreeSet::new();
+            for field in &FIELDS {
+                let ground = Ground::new(field).unwrap();
+                for purpose in [Purpose::Walk, Purpose::Online] {
+                    for (learner, _) in entrant.settings(&ground, purpose, 100) {
+                        let Learner::SplitAdfq { settings: found, rewards } = learner else {
+                            panic!("{learner:?}")
+                        };
+                        assert_eq!(rewards, ground.rewards);
+                        settings.insert(format!("{found:?}"));
+                    }
+                }
+            }
+            assert_eq!(settings.len(), 1, "{}", entrant.id);
+        }
+    }
 }

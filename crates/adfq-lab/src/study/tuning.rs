@@ -105,7 +105,7 @@ impl Experiment for Tuning<'_> {
 impl Tuning<'_> {
     fn tries(&self, ground: &Ground, entrant: &Entrant, purpose: Purpose) -> Vec<Try> {
         let steps = self.plan.steps(purpose.steps(ground));
-        let options = (entrant.options)(ground, purpose, steps);
+        let options = entrant.settings(ground, purpose, steps);
         if options.len() < 2 {
             return Vec::new();
         }
