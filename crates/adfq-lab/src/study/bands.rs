@@ -44,8 +44,8 @@ impl Experiment for Bands {
         for (trial, beliefs) in outcomes {
             let label = trial.contender.label;
             let mut sorted: Vec<[f64; 3]> = beliefs.iter().map(|belief| belief.map(f64::from)).collect();
-            // Pairs of equal value in the order of what is believed of them, which is quieter to look at.
-            sorted.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+            // Pairs of equal value in the order of the doubt about them, which is quieter to look at.
+            sorted.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[2].total_cmp(&b[2])));
             let within = sorted.iter().filter(|[truth, mean, sd]| (mean - truth).abs() <= 2.0 * sd).count();
             let share = 100.0 * within as f64 / sorted.len() as f64;
             for (place, belief) in sorted.iter().enumerate() {
@@ -75,5 +75,5 @@ fn panel(label: &'static str, share: f64, sorted: &[[f64; 3]]) -> Panel {
     let (color, _) = look(label);
     Panel::new(heading, Axis::linear("(s,a), sorted by Q*"), y)
         .layer(Line::new(format!("{label}: mean ± 2σ"), means).band(band).color(color).thin())
-        .layer(Line::new("Q*", along().map(|(x, belief)| (x, belief[0]))).color(Color::Black))
+        .layer(Line::new("Q*", along().map(|(x, belief)| (x, belief[0]))).color(Color::Vermillion))
 }

@@ -266,12 +266,16 @@ impl Experiments {
     }
 }
 
-const INTRO: [&str; 2] = [
+const INTRO: [&str; 3] = [
     "An agent that knows what it does not know has Q* within two standard deviations of its belief for about 95 % of \
      all states and actions. ADFQ of the paper does not. This study measures how far each agent is from that, and what \
      its beliefs are worth: how fast they find Q*, and how much an agent earns with them.",
     "Rivals may be tuned for each domain on trials that are not reported; variants of ours have one setting everywhere, \
      which knows the declared range of rewards and nothing else of a domain.",
+    "What ours have and rivals have not: Split ADFQ keeps a tally of the outcomes of every pair and does ten more \
+     backups after each step (ADFQ of the paper keeps 200 transitions of every pair where transitions are random, and \
+     learns from 20 of them at each step). Its variant without sweeps does one backup a step like everybody else; with \
+     ε-greedy actions it has the memory and the backups, and makes no use of its beliefs to explore.",
 ];
 
 /// Those whose name the words choose, or a part of it; all if there is no word. A whole name means itself alone.

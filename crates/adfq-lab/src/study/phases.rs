@@ -1,5 +1,6 @@
 //! Rewards in two phases, as Dearden, Friedman and Russell (1998) report them.
 
+use super::evidence;
 use super::field::FIELDS;
 use crate::Result;
 use crate::experiment::learning::{Learning, load};
@@ -25,9 +26,11 @@ impl Learning for Phases {
 
     fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
         let mut figure = Figure::new("Reward collected while learning, by phase");
+        let shown = evidence::shown(results);
         for (domain, model) in results.domains().into_iter().zip(load(&results.domains())?) {
             let phase = FIELDS.iter().find(|field| field.name == domain).and_then(|field| field.phase);
-            figure = figure.panel(panel(results, domain, &model, self.plan.steps(phase.unwrap_or(1)))?);
+            figure =
+                figure.panel(panel(&Results(&shown), domain, &model, self.plan.steps(phase.unwrap_or(1)))?);
         }
         let section = Section::new("Reward in two phases")
             .paragraph(

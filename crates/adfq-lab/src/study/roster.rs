@@ -23,8 +23,8 @@ pub const SPLIT: &str = "Split ADFQ";
 /// Labels that no other experiment has, with their looks, in the order of the legend.
 pub const LOOKS: &[(&str, Color, Dash)] = &[
     (ADFQ_TUNED, Color::Sky, Dash::Dashed),
-    (Q_CONSTANT, Color::Vermillion, Dash::Dashed),
-    (Q_OPTIMISTIC, Color::Grey, Dash::Dotted),
+    (Q_CONSTANT, Color::Grey, Dash::Dashed),
+    (Q_OPTIMISTIC, Color::Yellow, Dash::Dotted),
     (SPLIT, Color::Black, Dash::Solid),
 ];
 

@@ -57,10 +57,19 @@ impl Ranking {
         self.standings.iter().find(|standing| standing.label == label)
     }
 
+    /// Whether a rival took part, so that there is something to be compared with.
+    pub fn has_rival(&self) -> bool {
+        is_rival(self.best)
+    }
+
     /// The mean of the best rival.
     pub fn best_mean(&self) -> f64 {
         self.of(self.best).map_or(f64::NAN, |standing| standing.mean.value)
     }
+}
+
+fn is_rival(label: &str) -> bool {
+    entrant(label).is_some_and(|entrant| entrant.role == Role::Rival)
 }
 
 /// The rankings of all domains in a measure.
@@ -71,7 +80,6 @@ pub fn rankings(results: &Results<'_>, measure: Measure) -> Result<Vec<Ranking>>
 fn ranking(results: &Results<'_>, domain: &'static str, measure: Measure) -> Result<Option<Ranking>> {
     let labels = results.labels(domain);
     let scores = |label: &str| results.scores(domain, label, &measure.of);
-    let is_rival = |label: &&str| entrant(label).is_some_and(|entrant| entrant.role == Role::Rival);
     let worth = |label: &str| if measure.less { -mean(&scores(label)) } else { mean(&scores(label)) };
     let best_of = |labels: Vec<&'static str>| labels.into_iter().max_by(|a, b| worth(a).total_cmp(&worth(b)));
     let rivals: Vec<&str> = labels.iter().copied().filter(|label| is_rival(label)).collect();

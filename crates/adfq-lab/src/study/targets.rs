@@ -86,13 +86,13 @@ impl Target {
 /// All targets for one agent, in those domains where it took part.
 pub fn targets(evidence: &Evidence<'_>, label: &str) -> Vec<Target> {
     let mut found = Vec::new();
-    for ranking in &evidence.areas {
+    for ranking in evidence.areas.iter().filter(|ranking| ranking.has_rival()) {
         let Some(standing) = ranking.of(label) else { continue };
         let Estimate { value, interval } = standing.ratio;
         let text = with_interval(value, interval);
         found.push(Target { kind: Kind::Area, domain: ranking.domain, found: text, miss: value - AREA });
     }
-    for ranking in &evidence.rewards {
+    for ranking in evidence.rewards.iter().filter(|ranking| ranking.has_rival()) {
         let Some(standing) = ranking.of(label) else { continue };
         let (mine, best) = (standing.mean, ranking.best_mean());
         // Of a best that is no gain, 95 % would be more than the best.
