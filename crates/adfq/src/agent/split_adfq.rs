@@ -7,14 +7,17 @@
 mod agenda;
 mod echo;
 mod population;
+mod settings;
 mod tally;
 
-use super::table::{Shape, argmax, discount, maximum, setting};
+pub use settings::{Heir, SplitSettings};
+
+use super::table::{Shape, argmax, discount, maximum};
 use super::{Agent, Believer, Rewards, Step};
 use crate::normal::cdf;
 use crate::policy::{Hopeful, ValueOfInformation, gaussian_gain};
 use crate::random::ChaCha8Rng;
-use crate::update::split::{self, SplitPrior, Target};
+use crate::update::split::{self, Member, SplitPrior, Target};
 use crate::{Belief, Result};
 use agenda::Agenda;
 use echo::Echo;
@@ -23,85 +26,8 @@ use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use tally::Tally;
 
-/// An action may be the best one if its mean is no further than this many sd below the largest.
-const PLAUSIBLE: f64 = 2.0;
-
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
 const NEWS: f64 = 0.05;
-
-/// Whose variance a state hands on to those that lead to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Heir {
-    /// The action with the largest mean.
-    Greedy,
-    /// The least certain of the actions that may be the best: those whose mean lies within two of their own sd of the
-    /// largest.
-    Plausible,
-}
-
-/// What Split ADFQ can be told. The default is one setting for all tasks; the switches turn its parts off one by one.
-///
-/// ```
-/// use adfq::agent::SplitSettings;
-///
-/// let slow = SplitSettings { sweeps: 0, ..SplitSettings::default() };
-/// assert_eq!(SplitSettings::variant("no sweeps"), Some(slow));
-/// assert_eq!(SplitSettings::variant("no luck"), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SplitSettings {
-    /// How many more pairs are looked up after each step: 10.
-    pub sweeps: u32,
-    /// Whether the echo ρ enters the variance; without it errors that return count once.
-    pub echo: bool,
-    /// Whose variance a state hands on.
-    pub heir: Heir,
-    /// The noise variance expected before anything is seen, as a share of the prior variance: .01.
-    pub noise: f64,
-    /// Whether the noise expected of a pair is learned from all others.
-    pub learn_noise: bool,
-    /// Whether the prior variance is learned from the spread of the values found so far.
-    pub learn_spread: bool,
-    /// How many sd a hopeful value is above the mean: 2.
-    pub reach: f64,
-}
-
-impl Default for SplitSettings {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl SplitSettings {
-    const DEFAULT: Self = Self {
-        sweeps: 10,
-        echo: true,
-        heir: Heir::Plausible,
-        noise: 0.01,
-        learn_noise: true,
-        learn_spread: true,
-        reach: 2.0,
-    };
-
-    /// The default and what is left of it without each of its parts, by name: the rows of the ablation table.
-    pub const VARIANTS: [(&str, Self); 7] = {
-        let full = Self::DEFAULT;
-        [
-            ("full", full),
-            ("no sweeps", Self { sweeps: 0, ..full }),
-            ("no echo", Self { echo: false, ..full }),
-            ("greedy heir", Self { heir: Heir::Greedy, ..full }),
-            ("own noise only", Self { learn_noise: false, ..full }),
-            ("declared spread", Self { learn_spread: false, ..full }),
-            ("memory alone", Self { sweeps: 0, echo: false, heir: Heir::Greedy, learn_spread: false, ..full }),
-        ]
-    };
-
-    /// The variant of this name.
-    pub fn variant(name: &str) -> Option<Self> {
-        Self::VARIANTS.iter().find(|(known, _)| *known == name).map(|&(_, settings)| settings)
-    }
-}
 
 /// Split ADFQ on a table.
 ///
@@ -136,9 +62,10 @@ pub struct SplitAdfq {
     population: Population,
     echo: Echo,
     agenda: Agenda,
+    /// The means of all pairs, which readers want next to each other.
     means: Vec<f64>,
-    /// Variances and hopeful values of pairs that were tried; those of others are the population's.
-    vars: Vec<f64>,
+    /// Beliefs and hopeful values of the pairs that were tried; all others have the population's.
+    members: Vec<Member>,
     hopes: Vec<f64>,
 }
 
@@ -163,9 +90,7 @@ impl SplitAdfq {
         rng: ChaCha8Rng,
     ) -> Result<Self> {
         let shape = Shape::new(states, actions)?;
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        setting("noise", settings.noise, positive(settings.noise), "positive and finite")?;
-        setting("reach", settings.reach, settings.reach >= 0.0, "not negative")?;
+        let settings = settings.checked()?;
         let (low, high) = rewards.values(gamma)?;
         let prior = Belief::new(0.0_f64.clamp(low, high), (0.5 * (high - low)).powi(2))?;
         // A pair that was never tried may pay the largest reward at once, whatever all others did.
@@ -179,7 +104,7 @@ impl SplitAdfq {
             echo: Echo::new(shape, rng),
             agenda: Agenda::new(shape.len()),
             means: vec![prior.mean(); shape.len()],
-            vars: vec![prior.var(); shape.len()],
+            members: vec![Member { mean: prior.mean(), own: prior.var(), var: prior.var() }; shape.len()],
             hopes: vec![0.0; shape.len()],
         })
     }
@@ -194,12 +119,18 @@ impl SplitAdfq {
         self.population.prior()
     }
 
-    fn variance(&self, pair: usize, prior: &SplitPrior) -> f64 {
-        if self.tally.visits(pair) == 0 { prior.belief.var() } else { self.vars[pair] }
+    #[inline]
+    fn member(&self, pair: usize, prior: &SplitPrior) -> Member {
+        if self.tally.visits(pair) > 0 {
+            return self.members[pair];
+        }
+        let (mean, var) = (prior.belief.mean(), prior.belief.var());
+        Member { mean, own: var, var }
     }
 
+    #[inline]
     fn hope(&self, pair: usize, prior: &SplitPrior) -> f64 {
-        if self.tally.visits(pair) == 0 { self.top(prior) } else { self.hopes[pair] }
+        if self.tally.visits(pair) > 0 { self.hopes[pair] } else { self.top(prior) }
     }
 
     /// The hopeful value of a pair that was never tried.
@@ -209,17 +140,15 @@ impl SplitAdfq {
 
     fn value(&self, state: usize, prior: &SplitPrior) -> Value {
         let row = self.shape.row(state);
-        let best = row.start + argmax(&self.means[row.clone()]);
-        let (mean, greedy) = (self.means[best], self.variance(best, prior));
-        let (mut var, mut hope) = (greedy, f64::NEG_INFINITY);
-        for pair in row {
-            hope = hope.max(self.hope(pair, prior));
-            let of_pair = self.variance(pair, prior);
-            if of_pair > var && self.means[pair] + PLAUSIBLE * of_pair.sqrt() >= mean {
-                var = of_pair;
+        let hope = row.clone().fold(f64::NEG_INFINITY, |best, pair| best.max(self.hope(pair, prior)));
+        let (mean, var) = match self.settings.heir {
+            Heir::Maximum => split::maximum(row.map(|pair| self.member(pair, prior))),
+            Heir::Greedy => {
+                let greedy = self.member(row.start + argmax(&self.means[row]), prior);
+                (greedy.mean, greedy.var)
             }
-        }
-        Value { mean, var: if self.settings.heir == Heir::Greedy { greedy } else { var }, hope }
+        };
+        Value { mean, var, hope }
     }
 
     /// The echo of a pair: that of its state, as far as the pair may be what the greedy policy chooses there.
@@ -229,7 +158,7 @@ impl SplitAdfq {
         }
         let state = pair / self.shape.actions;
         let behind = self.means[pair] - maximum(&self.means[self.shape.row(state)]);
-        let chosen = if behind < 0.0 { 2.0 * cdf(behind / self.variance(pair, prior).sqrt()) } else { 1.0 };
+        let chosen = if behind < 0.0 { 2.0 * cdf(behind / self.member(pair, prior).var.sqrt()) } else { 1.0 };
         chosen * self.echo.at(state, self.discount)
     }
 
@@ -248,10 +177,11 @@ impl SplitAdfq {
         let var = belief.var().max(f64::MIN_POSITIVE);
         let reach = self.settings.reach;
         let hope = belief.hopeful(prior.belief.mean(), ahead / f64::from(visits), reach);
-        // Hopes were higher when less was known, and may still go round: no pair is worth more than one never
-        // tried, unless its own belief says so.
-        let hope = hope.min(self.top(&prior).max(belief.mean + reach * var.sqrt()));
-        (self.means[pair], self.vars[pair], self.hopes[pair]) = (belief.mean, var, hope);
+        // Hopes were higher when less was known, and may still go round in circles: nothing is hoped for beyond
+        // what a pair never tried may be worth, unless the pair itself has shown it.
+        let hope = hope.min(self.top(&prior).max(belief.mean + reach * belief.sampling.sqrt()));
+        self.members[pair] = Member { mean: belief.mean, own: belief.own, var };
+        (self.means[pair], self.hopes[pair]) = (belief.mean, hope);
         self.population.note(pair, visits, &belief);
         Ok(())
     }
@@ -310,7 +240,7 @@ impl Agent for SplitAdfq {
 impl Believer for SplitAdfq {
     #[inline]
     fn var(&self, state: usize, action: usize) -> f64 {
-        self.variance(self.shape.index(state, action), &self.population.prior())
+        self.member(self.shape.index(state, action), &self.population.prior()).var
     }
 
     #[inline]

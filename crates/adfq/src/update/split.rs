@@ -11,10 +11,14 @@
 //! μ = k m₀ + (1-k) T̄           σ² = u (1+ρ)/(1-ρ)  +  (1-k)² Σ n_j t_j / n
 //! ```
 //!
-//! The first part of σ² is the pair's own: only the n real visits shrink it. The second is inherited, an average that no
+//! What a state is worth, V and its variance, is [`maximum`]'s business. The first part of σ² is the pair's own: only the n real visits shrink it. The second is inherited, an average that no
 //! number of visits shrinks. ρ, the echo, is E[γ^τ] for the time τ in which the greedy policy comes back to s: an
 //! error of (s,a) returns as part of its own target, and (1+ρ)/(1-ρ) is what the echoes add up to. The derivation and
 //! the limits are in `docs/split-adfq.md`.
+
+mod maximum;
+
+pub use maximum::{Member, maximum};
 
 use crate::{Belief, Error, Result};
 

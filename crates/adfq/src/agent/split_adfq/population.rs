@@ -22,9 +22,9 @@ pub(super) struct Population {
 /// What a pair contributes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    /// S.
+    /// S / (√n + 1).
     scatter: f64,
-    /// n - 1.
+    /// √n - 1.
     degrees: f64,
     /// (μ - m₀)².
     square: f64,
@@ -53,11 +53,14 @@ impl Population {
     }
 
     /// Takes in what a pair is after so many visits, in place of what it was.
+    ///
+    /// Its noise S/(n-1) has the weight √n - 1: by n - 1 a few pairs that are visited all the time, and are perhaps
+    /// certain, would speak for the rest.
     #[inline]
     pub fn note(&mut self, pair: usize, visits: u32, belief: &SplitBelief) {
         let off = belief.mean - self.declared.mean();
-        let degrees = f64::from(visits) - 1.0;
-        let new = Share { scatter: belief.scatter, degrees, square: off * off };
+        let root = f64::from(visits).sqrt();
+        let new = Share { scatter: belief.scatter / (root + 1.0), degrees: root - 1.0, square: off * off };
         let old = std::mem::replace(&mut self.shares[pair], new);
         self.sum.scatter += new.scatter - old.scatter;
         self.sum.degrees += new.degrees - old.degrees;
@@ -80,7 +83,7 @@ mod tests {
         let settings = SplitSettings { noise: 0.5, ..SplitSettings::default() };
         let mut population = Population::new(2, Belief::new(0.0, 100.0).unwrap(), 0.01, settings);
         assert_eq!((population.prior().noise, population.prior().belief.var()), (50.0, 100.0));
-        // Two pairs, each with outcomes 1 and 3 in turn: S = n about their mean 2.
+        // Two pairs, each with outcomes 1 and 3 equally often: S = n about their mean 2.
         for round in 1..=2_000 {
             for pair in 0..2 {
                 let tally = [1.0, 3.0].map(|mean| Target { count: f64::from(round), mean, var: 0.0 });
@@ -92,7 +95,10 @@ mod tests {
             }
         }
         let SplitPrior { belief, noise } = population.prior();
-        assert!((noise - 1.0).abs() < 0.01, "{noise}");
+        // 50 + 2 · 4000/64.2 over 1 + 2 · 62.2.
+        assert!(
+            (noise - (50.0 + 2.0 * 4e3 / (4e3_f64.sqrt() + 1.0)) / (2.0 * 4e3_f64.sqrt() - 1.0)).abs() < 1e-9
+        );
         assert!((belief.var() - (100.0 + 2.0 * 4.0) / 3.0).abs() < 0.1, "{}", belief.var());
     }
 
