@@ -1,18 +1,22 @@
 //! What agents earn while they learn, each with its own way to explore, and how soon DeepSea is solved.
 
 use super::evidence;
+use super::field::Group;
+use super::roster::CANDIDATE;
 use super::score::{self, REWARD, Ranking};
 use super::targets;
 use crate::Result;
 use crate::experiment::Findings;
 use crate::experiment::dives::Dives;
+use crate::experiment::domain::Domain;
 use crate::experiment::learning::{Learning, title};
 use crate::experiment::results::{Results, last_finite};
 use crate::experiment::run::{Record, Trial};
 use crate::plot::Axis;
 use crate::report::Section;
-use crate::stats::median;
+use crate::stats::{mean, median};
 use crate::table::Table;
+use adfq::mdp::average_reward;
 
 /// The trials.
 pub struct Online(pub Vec<Trial>);
@@ -43,7 +47,12 @@ fn section(results: &Results<'_>, rewards: &[Ranking], labels: &[&'static str]) 
              with the setting, that earned most in the trials for tuning. 2,000 episodes of DeepSea; an episode begins \
              where another ends.",
         )
+        .paragraph(
+            "The optimum is the long-run average of the policy that is optimal for the discount, times the steps. It is \
+             no bound: what is best with a discount, or within an episode, need not be best for the sum of all rewards.",
+        )
         .table("Reward over that of the best rival", score::relative(rewards, labels)?)
+        .table("Reward beside the optimum, mean over trials", beside_the_optimum(results, rewards)?)
         .table(
             "Mean over trials",
             results.summary(&[
@@ -64,6 +73,34 @@ fn section(results: &Results<'_>, rewards: &[Ranking], labels: &[&'static str]) 
             .table("Episodes to solve DeepSea", deepsea(results)?);
     }
     Ok(section)
+}
+
+/// The optimum, the best rival and the candidate.
+fn beside_the_optimum(results: &Results<'_>, rewards: &[Ranking]) -> Result<Table> {
+    let mut table = Table::new(["domain", "optimum", "best rival", "its reward", CANDIDATE]);
+    for ranking in rewards {
+        let candidate = ranking.of(CANDIDATE).map(|standing| standing.mean.value);
+        let cells =
+            [title(ranking.domain).into(), optimum(results, ranking.domain)?.into(), ranking.best.into()];
+        table.push(cells.into_iter().chain([ranking.best_mean().into(), candidate.into()]))?;
+    }
+    Ok(table)
+}
+
+/// What the optimal policy earns on average in a trial; random MDPs are as many as trials.
+fn optimum(results: &Results<'_>, domain: &str) -> Result<f64> {
+    let trials = results.0.iter().map(|(trial, _)| trial).filter(|trial| trial.domain == domain);
+    let mut numbers: Vec<(usize, u64)> = trials.map(|trial| (trial.number, trial.steps)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if !Group::Random.contains(domain) {
+        numbers.truncate(1);
+    }
+    let earned = |&(number, steps): &(usize, u64)| {
+        let Domain { mdp, best, .. } = Domain::of_trial(domain, number)?;
+        Ok(average_reward(&mdp, &best.policy)? * steps as f64)
+    };
+    Ok(mean(&numbers.iter().map(earned).collect::<Result<Vec<_>>>()?))
 }
 
 /// The episode of each trial at which something was reached; infinite if it never was.

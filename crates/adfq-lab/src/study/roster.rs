@@ -112,7 +112,7 @@ impl Entrant {
 }
 
 /// Everybody, in the order of the tables.
-pub static ENTRANTS: [Entrant; 18] = [
+pub static ENTRANTS: [Entrant; 19] = [
     Entrant::rival("adfq", ADFQ, adfq_of_the_paper),
     Entrant::rival("adfq-tuned", ADFQ_TUNED, adfq_tuned),
     Entrant::rival("q-learning", Q_LEARNING, q_of_the_paper),
@@ -125,8 +125,9 @@ pub static ENTRANTS: [Entrant; 18] = [
     Entrant::variant("split-no-sweeps", "Split ADFQ, no sweeps", "no sweeps"),
     Entrant::variant("split-no-echo", "Split ADFQ, no echo", "no echo"),
     Entrant::variant("split-greedy-heir", "Split ADFQ, greedy heir", "greedy heir"),
-    Entrant::variant("split-own-noise", "Split ADFQ, own noise only", "own noise only"),
+    Entrant::variant("split-declared-noise", "Split ADFQ, declared noise", "declared noise"),
     Entrant::variant("split-declared-spread", "Split ADFQ, declared spread", "declared spread"),
+    Entrant::variant("split-two-sd", "Split ADFQ, two sd", "two sd"),
     Entrant::variant("split-memory-alone", "Split ADFQ, memory alone", "memory alone"),
     Entrant::acting("split-thompson", "Split ADFQ, Thompson", Acting::Thompson),
     Entrant::acting("split-vpi", "Split ADFQ, VPI", Acting::Vpi),
@@ -257,6 +258,13 @@ mod tests {
             assert_eq!(options.len() > 1, is_tuned(entrant.label), "{}", entrant.id);
             assert!(names.insert(entrant.id) && names.insert(entrant.label));
         }
+    }
+
+    #[test]
+    fn every_variant_takes_part() {
+        let takes_part =
+            |name| ENTRANTS.iter().any(|entrant| matches!(entrant.source, Source::Variant(it) if it == name));
+        assert!(SplitSettings::VARIANTS.iter().all(|&(name, _)| takes_part(name)));
     }
 
     /// Ours may know the declared range of rewards; the rest of their setting is the same everywhere.
