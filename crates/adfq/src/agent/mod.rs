@@ -9,6 +9,7 @@ mod prior;
 mod q_learning;
 mod replay;
 mod split_adfq;
+mod split_stream;
 pub(crate) mod table;
 #[cfg(test)]
 mod toy;
@@ -20,6 +21,7 @@ pub use prior::{Prior, Rewards};
 pub use q_learning::{LearningRate, QLearning};
 pub use replay::Replay;
 pub use split_adfq::{Heir, SplitAdfq, SplitSettings};
+pub use split_stream::{NoiseFrom, SplitStream, StreamSettings};
 
 use crate::Result;
 use rand::Rng;

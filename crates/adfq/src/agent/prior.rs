@@ -120,6 +120,13 @@ impl Rewards {
         setting("max", max, good, "finite and above `min`")?;
         value_range(min, max, discount(gamma)?, horizon)
     }
+
+    /// What is believed of a value before anything is seen: the mean is 0, or the possible value next to 0, since most
+    /// rewards of most tasks are 0; the sd half the range of all possible values.
+    pub(super) fn prior(&self, gamma: f64) -> Result<Belief> {
+        let (low, high) = self.values(gamma)?;
+        Belief::new(0.0_f64.clamp(low, high), (0.5 * (high - low)).powi(2))
+    }
 }
 
 /// The present value of a reward of 1 per step, `horizon` times or for ever.

@@ -14,11 +14,11 @@ pub use settings::{Heir, SplitSettings};
 
 use super::table::{Shape, argmax, discount, maximum};
 use super::{Agent, Believer, Rewards, Step};
+use crate::Result;
 use crate::normal::cdf;
 use crate::policy::{Hopeful, ValueOfInformation, gaussian_gain};
 use crate::random::ChaCha8Rng;
 use crate::update::split::{self, Member, SplitPrior, Target};
-use crate::{Belief, Result};
 use agenda::Agenda;
 use echo::Echo;
 use population::Population;
@@ -91,8 +91,7 @@ impl SplitAdfq {
     ) -> Result<Self> {
         let shape = Shape::new(states, actions)?;
         let settings = settings.checked()?;
-        let (low, high) = rewards.values(gamma)?;
-        let prior = Belief::new(0.0_f64.clamp(low, high), (0.5 * (high - low)).powi(2))?;
+        let prior = rewards.prior(gamma)?;
         // A pair that was never tried may pay the largest reward at once, whatever all others did.
         let least = (0.5 * (rewards.max - rewards.min)).powi(2).min(prior.var());
         Ok(Self {
@@ -171,7 +170,7 @@ impl SplitAdfq {
             let value = outcome.next.map_or(ended, |state| self.value(state, &prior));
             ahead += outcome.count * (outcome.reward + gamma * value.hope);
             let (mean, var) = (outcome.reward + gamma * value.mean, gamma * gamma * value.var);
-            Target { count: outcome.count, mean, var }
+            Target { count: outcome.count, mean, scatter: outcome.scatter, var }
         });
         let belief = split::update(&prior, targets, self.echo(pair, &prior))?;
         let var = belief.var().max(f64::MIN_POSITIVE);

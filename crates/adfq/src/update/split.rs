@@ -2,11 +2,11 @@
 //! apart from what the next states are unsure of.
 //!
 //! ADFQ multiplies its belief by the same bootstrapped target again and again, as if each time were news. Here a pair
-//! keeps a tally of its outcomes instead: outcome j, seen n_j times, is worth T_j = r_j + γV(s′_j) ± √t_j by *today's*
+//! keeps a tally of its outcomes instead: outcome j, seen n_j times with rewards that scatter by R_j, is worth T_j = r_j + γV(s′_j) ± √t_j by *today's*
 //! beliefs (t_j = 0 at a terminal). With n = Σ n_j, the prior N(m₀, v₀) and the noise w̄ of other pairs:
 //!
 //! ```text
-//! T̄ = Σ n_j T_j / n            S = Σ n_j (T_j - T̄)²         w = (3 w̄ + S) / n
+//! T̄ = Σ n_j T_j / n            S = Σ n_j (T_j - T̄)² + Σ R_j  w = (3 w̄ + S) / n
 //! u = 1 / (1/v₀ + n/w)         k = u / v₀
 //! μ = k m₀ + (1-k) T̄           σ² = u (1+ρ)/(1-ρ)  +  (1-k)² Σ n_j t_j / n
 //! ```
@@ -17,8 +17,10 @@
 //! the limits are in `docs/split-adfq.md`.
 
 mod maximum;
+mod stream;
 
 pub use maximum::{Member, maximum};
+pub use stream::Streamed;
 
 use crate::{Belief, Error, Result};
 
@@ -27,12 +29,17 @@ use crate::{Belief, Error, Result};
 const NOISE_WEIGHT: f64 = 3.0;
 
 /// What one outcome of (s,a) is worth by today's beliefs, and how often it was seen.
+///
+/// Outcomes may be told apart by reward and next state, or by next state alone; then the scatter of their rewards
+/// goes along, and the belief is the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// How often, n_j > 0.
     pub count: f64,
-    /// T_j = r_j + γV(s′_j).
+    /// T_j = r_j + γV(s′_j), r_j being the mean reward.
     pub mean: f64,
+    /// Σ (r - r_j)² over these visits, 0 if all paid the same.
+    pub scatter: f64,
     /// t_j = γ² Var V(s′_j), 0 at a terminal.
     pub var: f64,
 }
@@ -91,7 +98,10 @@ impl SplitBelief {
 ///
 /// let prior = SplitPrior { belief: Belief::new(0.0, 100.0)?, noise: 1.0 };
 /// // Twice to a state worth 5 ± 1, once to the end with a reward of 2.
-/// let tally = [Target { count: 2.0, mean: 5.0, var: 1.0 }, Target { count: 1.0, mean: 2.0, var: 0.0 }];
+/// let tally = [
+///     Target { count: 2.0, mean: 5.0, scatter: 0.0, var: 1.0 },
+///     Target { count: 1.0, mean: 2.0, scatter: 0.0, var: 0.0 },
+/// ];
 /// let belief = update(&prior, tally, 0.0)?;
 /// assert!((belief.noise - 3.0).abs() < 1e-12); // (3 · 1 + 6) / 3
 /// assert!((belief.sampling - 1.0 / (0.01 + 1.0)).abs() < 1e-12);
@@ -157,21 +167,23 @@ struct Seen {
 
 impl Seen {
     #[inline]
-    fn add(&mut self, Target { count, mean, var }: Target) -> Result<()> {
+    fn add(&mut self, Target { count, mean, scatter, var }: Target) -> Result<()> {
         if !(count > 0.0 && count.is_finite()) {
             return Err(Error::Setting { name: "count", value: count, need: "positive and finite" });
         }
         if !mean.is_finite() {
             return Err(Error::Mean(mean));
         }
-        if !(var >= 0.0 && var.is_finite()) {
-            return Err(Error::TargetVariance(var));
+        for square in [var, scatter] {
+            if !(square >= 0.0 && square.is_finite()) {
+                return Err(Error::TargetVariance(square));
+            }
         }
         self.n += count;
         // West (1979): of a single outcome the mean is T_j and the scatter 0, exactly, however often it was seen.
         let (share, off) = (count / self.n, mean - self.mean);
         self.mean += share * off;
-        self.scatter += count * off * (mean - self.mean);
+        self.scatter += scatter + count * off * (mean - self.mean);
         self.inherited += share * (var - self.inherited);
         Ok(())
     }
@@ -186,20 +198,20 @@ mod tests {
     }
 
     fn once(mean: f64, var: f64) -> Target {
-        Target { count: 1.0, mean, var }
+        Target { count: 1.0, mean, scatter: 0.0, var }
     }
 
     /// w → 0: the exact Bellman backup of mean and variance.
     #[test]
     fn without_noise_it_is_the_bellman_backup() {
-        let belief = update(&prior(0.0), [Target { count: 7.0, mean: 3.0, var: 0.5 }], 0.9).unwrap();
+        let belief = update(&prior(0.0), [Target { count: 7.0, ..once(3.0, 0.5) }], 0.9).unwrap();
         assert_eq!((belief.mean, belief.own, belief.inherited, belief.trust), (3.0, 0.0, 0.5, 1.0));
     }
 
     /// n → ∞ with certain next states: the average of the targets, with the variance of an average.
     #[test]
     fn many_visits_are_averaged() {
-        let tally = [(6e5, 1.0), (4e5, 0.0)].map(|(count, mean)| Target { count, mean, var: 0.0 });
+        let tally = [(6e5, 1.0), (4e5, 0.0)].map(|(count, mean)| Target { count, ..once(mean, 0.0) });
         let belief = update(&prior(1.0), tally, 0.0).unwrap();
         assert!((belief.mean - 0.6).abs() < 1e-7 && (belief.noise - 0.24).abs() < 1e-5);
         assert!((belief.var() / (0.24 / 1e6) - 1.0).abs() < 1e-4);
@@ -208,13 +220,24 @@ mod tests {
     /// No number of visits shrinks what is inherited; one visit more, from an average of n, is Q-learning's step 1/n.
     #[test]
     fn visits_do_not_shrink_what_is_inherited() {
-        let after = |count| update(&prior(1e-9), [Target { count, mean: 2.0, var: 4.0 }], 0.0).unwrap();
+        let after = |count| update(&prior(1e-9), [Target { count, ..once(2.0, 4.0) }], 0.0).unwrap();
         assert!((after(1.0).inherited - 4.0).abs() < 1e-6 && (after(1e6).inherited - 4.0).abs() < 1e-6);
         let (flat, next) = (Belief::new(0.0, 1e12).unwrap(), 5.0);
         let flat = SplitPrior { belief: flat, noise: 1.0 };
         let before = update(&flat, [1.0, 2.0, 4.0].map(|mean| once(mean, 0.0)), 0.0).unwrap();
         let after = update(&flat, [1.0, 2.0, 4.0, next].map(|mean| once(mean, 0.0)), 0.0).unwrap();
         assert!((after.mean - (before.mean + (next - before.mean) / 4.0)).abs() < 1e-9);
+    }
+
+    /// Rewards 1, 2, 4 on the way to one state, told apart or not.
+    #[test]
+    fn outcomes_may_be_merged_by_next_state() {
+        let apart = update(&prior(0.3), [1.0, 2.0, 4.0].map(|reward| once(reward + 5.0, 0.7)), 0.2).unwrap();
+        let (mean, scatter) = (7.0 / 3.0, 1.0 + 4.0 + 16.0 - 49.0 / 3.0);
+        let merged = Target { count: 3.0, mean: mean + 5.0, scatter, var: 0.7 };
+        let merged = update(&prior(0.3), [merged], 0.2).unwrap();
+        assert!((apart.mean - merged.mean).abs() < 1e-12 && (apart.var() - merged.var()).abs() < 1e-12);
+        assert!((apart.noise - merged.noise).abs() < 1e-12);
     }
 
     /// A state that leads to itself: Q = T̄ + γQ, so an error ε of the mean is one of ε/(1-γ) in Q. The variance at the
@@ -241,6 +264,7 @@ mod tests {
         for (bad, error) in [
             (Target { mean: f64::NAN, ..fine }, "the mean of a belief"),
             (Target { var: -1.0, ..fine }, "the target variance"),
+            (Target { scatter: f64::INFINITY, ..fine }, "the target variance"),
             (Target { count: 0.0, ..fine }, "the setting `count`"),
         ] {
             let message = update(&prior(1.0), [bad], 0.0).unwrap_err().to_string();

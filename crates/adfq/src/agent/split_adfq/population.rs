@@ -86,7 +86,8 @@ mod tests {
         // Two pairs, each with outcomes 1 and 3 equally often: S = n about their mean 2.
         for round in 1..=2_000 {
             for pair in 0..2 {
-                let tally = [1.0, 3.0].map(|mean| Target { count: f64::from(round), mean, var: 0.0 });
+                let tally =
+                    [1.0, 3.0].map(|mean| Target { count: f64::from(round), mean, scatter: 0.0, var: 0.0 });
                 let belief = update(&population.prior(), tally, 0.0).unwrap();
                 population.note(pair, 2 * round, &belief);
                 if round == 1 {
@@ -108,7 +109,8 @@ mod tests {
         let declared = Belief::new(0.0, 100.0).unwrap();
         let mut population = Population::new(1, declared, 0.01, settings);
         let before = population.prior();
-        let belief = update(&before, [Target { count: 9.0, mean: 7.0, var: 0.0 }], 0.0).unwrap();
+        let belief =
+            update(&before, [Target { count: 9.0, mean: 7.0, scatter: 0.0, var: 0.0 }], 0.0).unwrap();
         population.note(0, 9, &belief);
         population.welcome();
         assert_eq!(population.prior(), before);

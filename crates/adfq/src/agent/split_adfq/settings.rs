@@ -58,7 +58,7 @@ impl SplitSettings {
         noise: 0.003,
         learn_noise: true,
         learn_spread: true,
-        reach: 3.0,
+        reach: 2.0,
     };
 
     /// The default, and what is left of it without each of its parts, by name: the rows of the ablation table.
@@ -71,7 +71,7 @@ impl SplitSettings {
             ("greedy heir", Self { heir: Heir::Greedy, ..full }),
             ("declared noise", Self { learn_noise: false, ..full }),
             ("declared spread", Self { learn_spread: false, ..full }),
-            ("two sd", Self { reach: 2.0, ..full }),
+            ("three sd", Self { reach: 3.0, ..full }),
             (
                 "memory alone",
                 Self { sweeps: 0, echo: false, heir: Heir::Greedy, learn_spread: false, ..full },

@@ -1,16 +1,28 @@
-//! What every pair has led to, outcome by outcome, and which pairs lead to a state. Counts only: what an outcome is
-//! worth is asked anew whenever it matters.
+//! What every pair has led to, next state by next state, and which pairs lead to a state. Counts and rewards only: what
+//! an outcome is worth is asked anew whenever it matters.
 
 use crate::agent::Step;
 use crate::agent::table::Shape;
 
-/// A way in which a pair turned out, and how often.
+/// Where a pair has led, how often, and what it paid on the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
-    pub reward: f64,
     /// The state s′; nothing where the episode ended.
     pub next: Option<usize>,
     pub count: f64,
+    /// The mean reward, and the sum of squares about it.
+    pub reward: f64,
+    pub scatter: f64,
+}
+
+impl Outcome {
+    /// Welford (1962): equal rewards leave a scatter of exactly 0.
+    fn add(&mut self, reward: f64) {
+        self.count += 1.0;
+        let off = reward - self.reward;
+        self.reward += off / self.count;
+        self.scatter += off * (reward - self.reward);
+    }
 }
 
 /// The tally of all pairs.
@@ -32,18 +44,14 @@ impl Tally {
     /// Counts one transition of a pair.
     pub fn count(&mut self, step: &Step) {
         let pair = self.shape.index(step.state, step.action);
-        let (reward, next) = (step.reward, (!step.terminal).then_some(step.next_state));
+        let next = (!step.terminal).then_some(step.next_state);
         self.visits[pair] = self.visits[pair].saturating_add(1);
         let outcomes = &mut self.outcomes[pair];
-        match outcomes.iter_mut().find(|o| o.reward == reward && o.next == next) {
-            Some(outcome) => outcome.count += 1.0,
+        match outcomes.iter_mut().find(|outcome| outcome.next == next) {
+            Some(outcome) => outcome.add(step.reward),
             None => {
-                if let Some(state) = next
-                    && outcomes.iter().all(|o| o.next != next)
-                {
-                    self.predecessors[state].push(pair);
-                }
-                outcomes.push(Outcome { reward, next, count: 1.0 });
+                outcomes.push(Outcome { next, count: 1.0, reward: step.reward, scatter: 0.0 });
+                next.into_iter().for_each(|state| self.predecessors[state].push(pair));
             }
         }
     }
@@ -69,14 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_are_told_apart_and_predecessors_named_once() {
+    fn outcomes_are_told_apart_by_next_state() {
         let mut tally = Tally::new(Shape::new(3, 2).unwrap());
         let step = Step { state: 1, action: 0, reward: 0.5, next_state: 2, terminal: false };
-        for step in [step, step, Step { reward: 1.0, ..step }, Step { terminal: true, ..step }] {
+        for step in [step, step, Step { reward: 2.0, ..step }, Step { terminal: true, ..step }] {
             tally.count(&step);
         }
-        let counts: Vec<_> = tally.outcomes(2).iter().map(|o| (o.reward, o.next, o.count)).collect();
-        assert_eq!(counts, [(0.5, Some(2), 2.0), (1.0, Some(2), 1.0), (0.5, None, 1.0)]);
+        let [there, ended] = tally.outcomes(2) else { panic!("{:?}", tally.outcomes(2)) };
+        assert_eq!((there.next, there.count, there.reward, there.scatter), (Some(2), 3.0, 1.0, 1.5));
+        assert_eq!((ended.next, ended.count, ended.reward, ended.scatter), (None, 1.0, 0.5, 0.0));
         assert_eq!((tally.visits(2), tally.predecessors(2), tally.predecessors(1)), (4, &[2][..], &[][..]));
     }
 }
