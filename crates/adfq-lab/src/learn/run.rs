@@ -71,7 +71,7 @@ fn learner(settings: &LearnSettings, start: Belief) -> Learner {
         AgentKind::KtdQ => {
             Learner::KtdQ(KtdSettings { initial_mean: mean, initial_var: var, ..KtdSettings::default() })
         }
-        AgentKind::BayesianQ => Learner::BayesianQ(prior),
+        AgentKind::BayesianQ => Learner::BayesianQ { prior, noise_var: 1.0 },
     }
 }
 
