@@ -18,19 +18,21 @@ Examples:
   adfq learn maze
   adfq learn loop --agent q-learning --steps 5000
   adfq learn chain --policy vpi --seed 7
-  adfq learn loop --prior 0.001,100        # a neutral start: it settles for the poorer ring
-  adfq learn deepsea-10 --rule exact --json > deepsea.json
+  adfq learn loop --agent adfq --prior 0.001,100    # a neutral start: it settles for the poorer ring
+  adfq learn deepsea-10 --agent adfq --rule exact --json > deepsea.json
   adfq solve loop --export loop.csv && adfq learn loop.csv
 
 Agents, and the policies they take:
-  adfq        Gaussian beliefs, closed-form updates      all
-  ktd-q       one joint Gaussian; slow in large domains  all
-  bayesian-q  normal-gamma beliefs                       all
+  split       ADFQ with calibrated beliefs (default)     all
+  adfq        the paper's ADFQ                           all but optimist
+  ktd-q       one joint Gaussian; slow in large domains  all but optimist
+  bayesian-q  normal-gamma beliefs                       all but optimist
   q-learning  no beliefs                                 epsilon greedy boltzmann uniform
 
 Priors:
-  auto              mean and spread from the first positive reward of a random walk
-  MEAN,VAR          say 0,100
+  auto              split: from the range of the rewards that can be met; others: mean and spread
+                    from the first positive reward of a random walk
+  MEAN,VAR          say 0,100; not for split
   range:MIN,MAX     from the least and the greatest reward; in tasks with episodes a third
                     number, 1 unless given, is how many rewards one can have
 
@@ -39,10 +41,11 @@ pub struct Args {
     /// A built-in domain (see `adfq solve --list`), or a file that ends in .csv or .json
     #[arg(value_name = "DOMAIN|FILE")]
     domain: String,
-    /// What learns: adfq, q-learning, ktd-q or bayesian-q
-    #[arg(long, default_value_t = AgentKind::Adfq)]
+    /// What learns: split, adfq, q-learning, ktd-q or bayesian-q
+    #[arg(long, default_value_t = AgentKind::Split)]
     agent: AgentKind,
-    /// How it acts: thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: thompson, or epsilon for q-learning]
+    /// How it acts: optimist, thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: optimist for split,
+    /// epsilon for q-learning, otherwise thompson]
     #[arg(long)]
     policy: Option<PolicyKind>,
     /// Steps to learn for [default: 300 for each state and action, at least 10000]

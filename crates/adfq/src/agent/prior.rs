@@ -123,7 +123,7 @@ impl Rewards {
 
     /// What is believed of a value before anything is seen: the mean is 0, or the possible value next to 0, since most
     /// rewards of most tasks are 0; the sd half the range of all possible values.
-    pub(super) fn prior(&self, gamma: f64) -> Result<Belief> {
+    pub fn prior(&self, gamma: f64) -> Result<Belief> {
         let (low, high) = self.values(gamma)?;
         Belief::new(0.0_f64.clamp(low, high), (0.5 * (high - low)).powi(2))
     }
