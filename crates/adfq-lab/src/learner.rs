@@ -2,7 +2,7 @@
 
 use adfq::agent::{
     Adfq, AdfqSettings, Agent, BayesianQ, Believer, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma,
-    Prior, QLearning, Rewards, SplitAdfq, SplitSettings, Step, Updating,
+    Prior, QLearning, Rewards, SplitAdfq, SplitSettings, SplitStream, Step, StreamSettings, Updating,
 };
 use adfq::mdp::Mdp;
 use adfq::policy::{
@@ -64,6 +64,13 @@ pub enum Learner {
         /// Its settings, the same for all tasks.
         settings: SplitSettings,
     },
+    /// [`SplitStream`].
+    SplitStream {
+        /// What is declared about rewards.
+        rewards: Rewards,
+        /// Its settings, the same for all tasks.
+        settings: StreamSettings,
+    },
 }
 
 /// How to choose actions.
@@ -116,6 +123,9 @@ impl Learner {
                 let prior = NormalGamma::from_moments(belief.mean(), belief.var(), noise_var, 1.5)?;
                 AnyAgent::BayesianQ(BayesianQ::new(states, actions, gamma, prior, Updating::Mixture)?)
             }
+            Self::SplitStream { rewards, settings } => {
+                AnyAgent::SplitStream(SplitStream::new(states, actions, gamma, rewards, settings)?)
+            }
             Self::SplitAdfq { rewards, settings } => {
                 let rng = stream(seed, &format!("{agent}/agent"));
                 AnyAgent::SplitAdfq(Box::new(SplitAdfq::new(states, actions, gamma, rewards, settings, rng)?))
@@ -148,6 +158,8 @@ pub enum AnyAgent {
     BayesianQ(BayesianQ),
     /// Split ADFQ, boxed because of its memory.
     SplitAdfq(Box<SplitAdfq>),
+    /// Split ADFQ without a memory.
+    SplitStream(SplitStream),
 }
 
 impl AnyAgent {
@@ -166,6 +178,7 @@ macro_rules! each {
             AnyAgent::KtdQ($agent) => $call,
             AnyAgent::BayesianQ($agent) => $call,
             AnyAgent::SplitAdfq($agent) => $call,
+            AnyAgent::SplitStream($agent) => $call,
         }
     };
 }
@@ -197,6 +210,7 @@ impl Believer for AnyAgent {
             Self::KtdQ(agent) => agent.var(state, action),
             Self::BayesianQ(agent) => agent.var(state, action),
             Self::SplitAdfq(agent) => agent.var(state, action),
+            Self::SplitStream(agent) => agent.var(state, action),
         }
     }
 
@@ -207,6 +221,7 @@ impl Believer for AnyAgent {
             Self::KtdQ(agent) => agent.sample(state, action, rng),
             Self::BayesianQ(agent) => agent.sample(state, action, rng),
             Self::SplitAdfq(agent) => agent.sample(state, action, rng),
+            Self::SplitStream(agent) => agent.sample(state, action, rng),
         }
     }
 }
@@ -219,6 +234,7 @@ impl ValueOfInformation for AnyAgent {
             Self::KtdQ(agent) => agent.gain(state, action, gap),
             Self::BayesianQ(agent) => agent.gain(state, action, gap),
             Self::SplitAdfq(agent) => agent.gain(state, action, gap),
+            Self::SplitStream(agent) => agent.gain(state, action, gap),
         }
     }
 }

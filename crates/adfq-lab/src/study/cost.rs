@@ -26,6 +26,7 @@ fn step(learner: &Learner, pairs: f64) -> f64 {
         // One pass over the covariance of all pairs.
         Learner::KtdQ(_) => 1e-6 + 0.18e-3 * (pairs / 1_056.0) * (pairs / 1_056.0),
         Learner::BayesianQ { .. } => 18e-6,
+        Learner::SplitStream { .. } => 0.3e-6,
         Learner::SplitAdfq { settings, .. } => 0.4e-6 + 0.18e-6 * f64::from(settings.sweeps),
     }
 }

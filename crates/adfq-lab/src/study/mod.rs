@@ -11,6 +11,7 @@ pub mod evidence;
 pub mod field;
 pub mod online;
 pub mod phases;
+mod rivals;
 pub mod roster;
 pub mod score;
 pub mod targets;
