@@ -7,6 +7,7 @@
 pub mod ablation;
 pub mod bands;
 pub mod cost;
+pub mod curves;
 pub mod evidence;
 pub mod field;
 pub mod online;

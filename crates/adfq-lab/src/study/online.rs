@@ -1,5 +1,6 @@
 //! What agents earn while they learn, each with its own way to explore, and how soon DeepSea is solved.
 
+use super::curves::{self, Curve};
 use super::evidence;
 use super::field::Group;
 use super::roster::CANDIDATE;
@@ -35,10 +36,13 @@ impl Learning for Online {
             .figure("reward", dots)
             .data("reward", score::data(&rewards, REWARD)?)
             .data("deepsea", deepsea_by_trial(results)?)
-            .data("reward_curves", results.table("reward", |record| record.reward.clone())?)
-            .data("online_within_2_sd", results.table("within 2 sd", |record| record.within_2.clone())?))
+            .data("online_curves", curves::table(results, &[REWARDS], &[COVERAGE])?))
     }
 }
+
+/// The curves that become data.
+const REWARDS: (&str, Curve) = ("reward", |record| record.reward.clone());
+const COVERAGE: (&str, Curve) = ("within 2 sd", |record| record.within_2.clone());
 
 fn section(results: &Results<'_>, rewards: &[Ranking], labels: &[&'static str]) -> Result<Section> {
     let mut section = Section::new("What is earned while learning")

@@ -1,5 +1,6 @@
 //! What agents learn from shared random walks: RMSE, coverage and the continuous ranked probability score.
 
+use super::curves::{self, Curve};
 use super::evidence;
 use super::field::Group;
 use super::score::{self, AREA, CRPS, Ranking};
@@ -42,22 +43,19 @@ impl Learning for Walks {
         let title = "Error on shared random walks, relative to the best rival";
         let dots = score::dots(title, &areas, &evidence::contestants(&labels), targets::AREA, &axis);
         findings = findings.figure("area", dots).data("area", score::data(&areas, AREA)?);
-        for (name, pick) in CURVES {
-            findings = findings.data(name.replace(' ', "_"), results.table(name, pick)?);
-        }
+        let curves = curves::table(results, &ESTIMATED, &PLAIN)?;
+        findings = findings.data("walk_curves", curves);
         Ok(findings.data("crps_area", score::data(&scores, CRPS)?))
     }
 }
 
-/// A curve of a record.
-type Curve = fn(&Record) -> Vec<f64>;
-
-/// The curves that become data.
-const CURVES: [(&str, Curve); 5] = [
-    ("rmse", |record| record.rmse.clone()),
+/// The curves that become data: with intervals,
+const ESTIMATED: [(&str, Curve); 2] =
+    [("rmse", |record| record.rmse.clone()), ("within 2 sd", |record| record.within_2.clone())];
+/// and without.
+const PLAIN: [(&str, Curve); 3] = [
     ("crps", |record| record.crps.clone()),
     ("within 1 sd", |record| record.within_1.clone()),
-    ("within 2 sd", |record| record.within_2.clone()),
     ("visited within 2 sd", |record| record.visited_2.clone()),
 ];
 
