@@ -145,7 +145,9 @@ mod tests {
         let mut own = OwnVariance::new(100, 2, 256, 1e-3, 0);
         let states: Vec<_> = (0..100).map(|at| own.features(&one_hot(100, at))).collect();
         for visits in 1..=5 {
-            (0..50).for_each(|state| drop(own.visit(&states[state], 1)));
+            for state in &states[..50] {
+                own.visit(state, 1);
+            }
             for state in &states[..50] {
                 let count = 1e-3 * (1.0 / own.left(state, 1) - 1.0);
                 assert!((count / f64::from(visits) - 1.0).abs() < 0.05, "{visits} {count}");

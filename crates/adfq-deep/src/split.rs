@@ -7,16 +7,13 @@
 //! ```text
 //! n = λ (1/h - 1)      u = 1 / (1/v + n/w)      k = u/v
 //! σ² = u + (1-k)² c                             the belief N(μ, σ²)
-//! U = (1-k) g + x √u                            the hopeful value, x sd of luck away here and in all that follows
+//! U = (1-k) g + k x √v                          the hopeful value: what an optimist believes, whose prior mean is x √v
 //! ```
 
 use crate::config::{Config, SplitConfig};
 use crate::own_variance::OwnVariance;
 use crate::target::{Limits, RewardRange, Rows, largest};
 use serde::{Deserialize, Serialize};
-
-/// An action may be the best one if its mean is no further than this many sd below the largest.
-const PLAUSIBLE: f32 = 2.0;
 
 /// Batches over which noise and spread are averaged.
 const MEMORY: f64 = 1_000.0;
@@ -158,7 +155,7 @@ impl Split {
             // Hopes were higher when less was known, and may still go round: no pair is worth more than one never
             // tried, unless its own belief says so.
             let cap = top.max(mean + reach * (own + inherited).sqrt()).min(scales.most);
-            let hope = (trust * ahead + reach * own.sqrt()).min(cap);
+            let hope = (trust * ahead + rest * top).min(cap);
             out.push(Believed { mean, own, inherited, hope });
         }
     }
@@ -228,14 +225,9 @@ struct Value {
     hope: f32,
 }
 
-/// Its variance is that of the least certain action that may be the best one.
+/// Its variance is that of the action with the largest mean. (The tabular form takes the least certain of those that may be
+/// the best. Of a network's outputs the largest is too large by their errors, and γ² does not make up for that.)
 fn value_of(beliefs: &[Believed], best: usize) -> Value {
-    let (mean, mut var, mut hope) = (beliefs[best].mean, beliefs[best].var(), f32::NEG_INFINITY);
-    for belief in beliefs {
-        hope = hope.max(belief.hope);
-        if belief.var() > var && belief.mean + PLAUSIBLE * belief.var().sqrt() >= mean {
-            var = belief.var();
-        }
-    }
-    Value { mean, var, hope }
+    let hope = beliefs.iter().fold(f32::NEG_INFINITY, |most, belief| most.max(belief.hope));
+    Value { mean: beliefs[best].mean, var: beliefs[best].var(), hope }
 }

@@ -121,13 +121,11 @@ fn split_learns_towards_the_equations() {
             let var = u + trust * trust * (-2.0 * f64::from(row[2 + a])).exp().min(prior);
             let mean = f64::from(row[a]);
             let cap = (2.0 * prior.sqrt()).max(mean + 2.0 * var.sqrt()).min(most.into());
-            (mean, var, (trust * f64::from(row[4 + a]) + 2.0 * u.sqrt()).min(cap))
+            (mean, var, (trust * f64::from(row[4 + a]) + 2.0 * u / prior.sqrt()).min(cap))
         };
         let both = [believed(0), believed(1)];
         let best = usize::from(both[1].0 > both[0].0);
-        let (mean, other) = (both[best].0, both[1 - best]);
-        let plausible = other.0 + 2.0 * other.1.sqrt() >= mean;
-        let var = if plausible { both[best].1.max(other.1) } else { both[best].1 };
+        let (mean, var, _) = both[best];
         let (goes_on, reward) = (f64::from(u8::from(i != 5)), f64::from(sample.reward[i]));
         let gamma = goes_on * f64::from(sample.discount[i]);
         let close = |found: f32, expected: f64| {
