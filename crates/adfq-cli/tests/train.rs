@@ -106,6 +106,11 @@ fn double_dqn_killed_at_any_moment_ends_like_one_never_stopped() {
     killed_and_resumed("deepsea-6", &["--agent", "ddqn", "--set", "learning.target={soft=0.01}"]);
 }
 
+#[test]
+fn split_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("deepsea-6", &["--agent", "split", "--envs", "2", "--set", "split.features=32"]);
+}
+
 /// MinAtar's network is large enough to run on several threads.
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
@@ -151,6 +156,13 @@ fn a_torn_checkpoint_is_refused_and_the_one_before_it_used() {
 
 #[test]
 fn mistakes_get_one_clear_line() {
+    let error = complaint(adfq(&["train", "cartpole", "--agent", "split", "--device", "cuda"]));
+    assert_eq!(error, "error: the agent split learns on the CPU alone: leave --device out\n");
+    let error = complaint(adfq(&["train", "cartpole", "--agent", "dqn", "--policy", "optimist"]));
+    assert!(
+        error.contains("the policy optimist needs hopeful values, and the agent dqn has none"),
+        "{error}"
+    );
     let folder = tempdir().unwrap();
     let run = folder.path().join("run");
     let unknown = complaint(train(&run, "cartpol", &[]));
