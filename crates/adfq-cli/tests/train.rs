@@ -299,7 +299,10 @@ fn several_environments_run_side_by_side_and_are_resumed_together() {
     let (all, one) = (folder.path().join("all"), folder.path().join("one"));
     let short = ["--set", "steps=1000"];
     let said = String::from_utf8(succeed(train(&all, "cartpole,acrobot", &short)).stderr).unwrap();
-    assert!(said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 runs"), "{said}");
+    assert!(
+        said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 runs"),
+        "{said}"
+    );
     succeed(train(&one, "acrobot", &short));
     let runs = ["cartpole", "acrobot"].map(|env| all.join(env));
     assert_eq!(record(&runs[1]), record(&one));

@@ -61,7 +61,9 @@ pub enum Error {
     #[error("cannot draw the figure as PNG: {0}")]
     Png(String),
     /// A prior that an agent has no use for.
-    #[error("split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq")]
+    #[error(
+        "split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq"
+    )]
     PriorUnsupported,
     /// A file name that tells no format of films.
     #[error("{} is neither .mp4 nor .gif; give the film one of these endings", .0.display())]

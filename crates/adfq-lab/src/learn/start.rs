@@ -99,7 +99,8 @@ impl PriorChoice {
 fn met(mdp: &Mdp) -> Rewards {
     let reachable = mdp.reachable();
     let states = (0..mdp.states()).filter(|&state| reachable[state]);
-    let outcomes = states.flat_map(|state| (0..mdp.actions()).flat_map(move |action| mdp.outcomes(state, action)));
+    let outcomes =
+        states.flat_map(|state| (0..mdp.actions()).flat_map(move |action| mdp.outcomes(state, action)));
     let (mut min, mut max) = outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
         (low.min(outcome.reward), high.max(outcome.reward))
     });
