@@ -126,3 +126,13 @@ fn whole_names_mean_themselves_and_parts_all_that_have_them() {
     );
     assert!(study("", "").is_ok());
 }
+
+/// The table in the documentation is the one that the committed run has written.
+#[test]
+fn the_documentation_shows_the_committed_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    let (page, table) = (read("docs/calibration.md"), read("results/calibration/ablation.md"));
+    assert!(table.lines().count() > 10);
+    assert!(page.contains(&format!("<!-- ablation.md -->\n{table}<!-- end of ablation.md -->")));
+}
