@@ -126,11 +126,13 @@ pub enum Error {
         /// All names.
         known: String,
     },
-    /// A policy that needs beliefs, for an agent without any.
-    #[error("{agent} has no beliefs, so it cannot follow the policy {policy}; it takes {takes}")]
+    /// A policy that needs beliefs or hopes, for an agent without any.
+    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
     PolicyUnsupported {
         /// The agent.
         agent: &'static str,
+        /// What the policy needs.
+        lacks: &'static str,
         /// The policy.
         policy: &'static str,
         /// The policies it can follow.

@@ -84,7 +84,8 @@ fn acting(settings: &LearnSettings) -> Result<Acting> {
     let LearnSettings { agent, policy, epsilon, temperature, .. } = *settings;
     if !agent.policies().contains(&policy) {
         let takes = list(agent.policies());
-        return Err(Error::PolicyUnsupported { agent: agent.name(), policy: policy.name(), takes });
+        let lacks = if policy == PolicyKind::Optimist { "hopes" } else { "beliefs" };
+        return Err(Error::PolicyUnsupported { agent: agent.name(), lacks, policy: policy.name(), takes });
     }
     Ok(match policy {
         PolicyKind::Optimist => Acting::Optimist,
