@@ -63,14 +63,6 @@ impl Domain {
         self.pairs.iter().any(|&(state, action)| self.mdp.outcomes(state, action).len() > 1)
     }
 
-    /// The least and the greatest reward that can be met.
-    pub fn rewards(&self) -> (f64, f64) {
-        let outcomes = self.pairs.iter().flat_map(|&(state, action)| self.mdp.outcomes(state, action));
-        outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
-            (low.min(outcome.reward), high.max(outcome.reward))
-        })
-    }
-
     /// How long a test run may last: 1.5 times the expected length of the optimal path from the start (paper App. F),
     /// or 100 steps where nothing ends.
     pub fn test_steps(&self) -> u64 {

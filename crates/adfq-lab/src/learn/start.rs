@@ -97,13 +97,7 @@ impl PriorChoice {
 
 /// The range of the rewards that can be met. Where all are the same it reaches to 0, or to 1.
 fn met(mdp: &Mdp) -> Rewards {
-    let reachable = mdp.reachable();
-    let states = (0..mdp.states()).filter(|&state| reachable[state]);
-    let outcomes =
-        states.flat_map(|state| (0..mdp.actions()).flat_map(move |action| mdp.outcomes(state, action)));
-    let (mut min, mut max) = outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
-        (low.min(outcome.reward), high.max(outcome.reward))
-    });
+    let (mut min, mut max) = mdp.reward_range();
     if min == max {
         (min, max) = (min.min(0.0), if max == 0.0 { 1.0 } else { max.max(0.0) });
     }

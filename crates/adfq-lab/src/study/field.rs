@@ -118,7 +118,7 @@ impl Ground {
     /// Looks the domain up. The range of random MDPs is that of the law they are drawn from.
     pub fn new(field: &'static Field) -> Result<Self> {
         let domain = Domain::of_trial(field.name, 0)?;
-        let (min, max) = if field.group == Group::Random { (-1.0, 1.0) } else { domain.rewards() };
+        let (min, max) = if field.group == Group::Random { (-1.0, 1.0) } else { domain.mdp.reward_range() };
         let range = Prior::RewardRange { min, max, horizon: field.payments };
         let belief = range.belief(domain.mdp.gamma(), Prior::no_walk)?;
         // The moments of a uniform law: its end lies √3 standard deviations from its mean.
