@@ -114,14 +114,15 @@ pub fn run(args: &Args) -> Result<()> {
 fn write_beliefs(lines: &mut String, agent: AgentKind, seen: &Seen) {
     let actions = seen.env.space().actions;
     let names = |what: &str| (0..actions).map(|action| format!(",{what}_{action}")).collect::<String>();
-    let has_beliefs = agent == AgentKind::Adfq;
+    let has_beliefs = agent.has_beliefs();
     if lines.is_empty() {
-        let columns = if has_beliefs { names("mean") + &names("sd") } else { names("q") };
+        let hopes = if agent == AgentKind::Split { names("hope") } else { String::new() };
+        let columns = if has_beliefs { names("mean") + &names("sd") + &hopes } else { names("q") };
         let _ = writeln!(lines, "episode,step,action{columns}");
     }
     let _ = write!(lines, "{},{},{}", seen.episode, seen.step, seen.action);
     for (i, &output) in seen.row.iter().enumerate() {
-        let value = if i < actions { output } else { (-output).exp() };
+        let value = if i / actions == 1 { (-output).exp() } else { output };
         let _ = write!(lines, ",{value}");
     }
     lines.push('\n');
@@ -135,7 +136,7 @@ fn show(agent: AgentKind, seen: &Seen) -> adfq_deep::Result<()> {
     for (action, name) in names.iter().enumerate() {
         let chosen = if action == seen.action { '▶' } else { ' ' };
         let _ = write!(text, "{chosen} {name:<8}{:>10.3}", seen.row[action]);
-        if agent == AgentKind::Adfq {
+        if agent.has_beliefs() {
             let _ = write!(text, " ± {:.3}", (-seen.row[actions + action]).exp());
         }
         text.push('\n');

@@ -18,19 +18,21 @@ Examples:
   adfq learn maze
   adfq learn loop --agent q-learning --steps 5000
   adfq learn chain --policy vpi --seed 7
-  adfq learn loop --prior 0.001,100        # a neutral start: it settles for the poorer ring
+  adfq learn loop --prior 0.001,100        # the paper's ADFQ from a neutral start: it settles for the poorer ring
   adfq learn deepsea-10 --rule exact --json > deepsea.json
   adfq solve loop --export loop.csv && adfq learn loop.csv
 
 Agents, and the policies they take:
-  adfq        Gaussian beliefs, closed-form updates      all
-  ktd-q       one joint Gaussian; slow in large domains  all
-  bayesian-q  normal-gamma beliefs                       all
+  split       ADFQ with calibrated beliefs (default)     all
+  adfq        the paper's ADFQ                           all but optimist
+  ktd-q       one joint Gaussian; slow in large domains  all but optimist
+  bayesian-q  normal-gamma beliefs                       all but optimist
   q-learning  no beliefs                                 epsilon greedy boltzmann uniform
 
 Priors:
-  auto              mean and spread from the first positive reward of a random walk
-  MEAN,VAR          say 0,100
+  auto              split: from the range of the rewards that can be met; others: mean and spread
+                    from the first positive reward of a random walk
+  MEAN,VAR          say 0,100; not for split
   range:MIN,MAX     from the least and the greatest reward; in tasks with episodes a third
                     number, 1 unless given, is how many rewards one can have
 
@@ -39,10 +41,11 @@ pub struct Args {
     /// A built-in domain (see `adfq solve --list`), or a file that ends in .csv or .json
     #[arg(value_name = "DOMAIN|FILE")]
     domain: String,
-    /// What learns: adfq, q-learning, ktd-q or bayesian-q
-    #[arg(long, default_value_t = AgentKind::Adfq)]
-    agent: AgentKind,
-    /// How it acts: thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: thompson, or epsilon for q-learning]
+    /// What learns: split, adfq, q-learning, ktd-q or bayesian-q [default: split, or adfq with one of its options]
+    #[arg(long)]
+    agent: Option<AgentKind>,
+    /// How it acts: optimist, thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: optimist for split,
+    /// epsilon for q-learning, otherwise thompson]
     #[arg(long)]
     policy: Option<PolicyKind>,
     /// Steps to learn for [default: 300 for each state and action, at least 10000]
@@ -121,7 +124,19 @@ enum NoiseName {
     Exact,
 }
 
+impl AdfqArgs {
+    fn any(&self) -> bool {
+        self.rule.is_some() || self.noise.is_some() || self.replay || self.terminal_var.is_some()
+    }
+}
+
 impl Args {
+    /// What was asked for, by name or by what only the paper's agent has a use for.
+    fn agent(&self) -> AgentKind {
+        let papers = self.adfq.any() || matches!(self.prior, PriorChoice::Moments { .. });
+        self.agent.unwrap_or(if papers { AgentKind::Adfq } else { AgentKind::Split })
+    }
+
     /// An option that would do nothing is more likely a mistake.
     fn check_idle(&self, settings: &LearnSettings) -> Result<()> {
         let LearnSettings { agent, policy, .. } = settings;
@@ -152,8 +167,8 @@ impl Args {
         let usual = LearnSettings::for_mdp(mdp);
         let adfq = &self.adfq;
         LearnSettings {
-            agent: self.agent,
-            policy: self.policy.unwrap_or(self.agent.policies()[0]),
+            agent: self.agent(),
+            policy: self.policy.unwrap_or(self.agent().policies()[0]),
             steps: self.steps.unwrap_or(usual.steps),
             seed: self.seed,
             prior: self.prior,

@@ -13,6 +13,7 @@ mod output;
 mod paper;
 mod progress;
 mod solve;
+mod study;
 mod train;
 mod update;
 
@@ -33,6 +34,7 @@ enum Command {
     Solve(solve::Args),
     Learn(learn::Args),
     Paper(paper::Args),
+    Study(study::Args),
     Update(update::Args),
 }
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Paper(args) => paper::run(&args),
+        Command::Study(args) => study::run(&args),
         Command::Update(args) => update::run(&args),
     };
     match outcome {

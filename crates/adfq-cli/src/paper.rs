@@ -101,7 +101,7 @@ impl Args {
 }
 
 /// The first Ctrl-C asks the work to stop, a second one ends the program.
-fn listen(stop: Arc<Stop>) -> Result<()> {
+pub fn listen(stop: Arc<Stop>) -> Result<()> {
     ctrlc::set_handler(move || {
         if stop.is_raised() {
             std::process::exit(130);
@@ -113,7 +113,7 @@ fn listen(stop: Arc<Stop>) -> Result<()> {
 }
 
 /// A bar on the error output, which `indicatif` hides where that is no terminal.
-fn progress_bar(units: usize) -> Result<ProgressBar> {
+pub fn progress_bar(units: usize) -> Result<ProgressBar> {
     let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} trials, {eta} left")?;
     Ok(ProgressBar::new(units as u64).with_style(style))
 }

@@ -13,6 +13,7 @@ use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,23 +137,34 @@ pub fn train(
     watch.finish(&trainer, bars, outcome)
 }
 
-/// Trains runs on one GPU; those in the same environment whose networks have the same shape go step by step together.
+/// Trains runs on one GPU; those in the same environment whose networks have the same shape go step by step together, as
+/// many as `together` says.
 #[cfg(feature = "cuda")]
-pub fn train_on_gpu(ordinal: usize, runs: Vec<Start>, bridge: &Bridge, stop: &AtomicBool) -> Result<()> {
+pub fn train_on_gpu(
+    ordinal: usize,
+    runs: Vec<Start>,
+    together: Option<NonZeroUsize>,
+    bridge: &Bridge,
+    stop: &AtomicBool,
+) -> Result<()> {
     let (count, bars) = (runs.len(), MultiProgress::new());
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
     let spin = bridge.spin && 2 * count * bridge.workers.get() <= cores();
     let host = Host { bridge: Bridge { spin, ..bridge.clone() }, ..Host::here() };
     // Each waits for its workers to start.
     let runs = runs.par_iter().map(|start| start.begin(&host)).collect::<adfq_deep::Result<Vec<_>>>()?;
-    let mut groups: BTreeMap<_, Vec<(Run, Trainer)>> = BTreeMap::new();
+    let mut crews: BTreeMap<_, Vec<Vec<(Run, Trainer)>>> = BTreeMap::new();
     for (run, trainer) in runs {
         let config = trainer.config();
-        groups.entry((config.env.clone(), config.agent.groups())).or_default().push((run, trainer));
+        let crews = crews.entry((config.env.clone(), config.agent.groups())).or_default();
+        match crews.last_mut().filter(|crew| together.is_none_or(|most| crew.len() < most.get())) {
+            Some(crew) => crew.push((run, trainer)),
+            None => crews.push(vec![(run, trainer)]),
+        }
     }
     let outcomes: Vec<_> = std::thread::scope(|scope| {
         let spawn = |runs| scope.spawn(|| train_together(ordinal, runs, &bars, stop));
-        let threads: Vec<_> = groups.into_values().map(spawn).collect();
+        let threads: Vec<_> = crews.into_values().flatten().map(spawn).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a run panicked"))).collect()
     });
     let (mut summaries, mut errors) = (vec![], vec![]);
@@ -171,7 +183,13 @@ pub fn train_on_gpu(ordinal: usize, runs: Vec<Start>, bridge: &Bridge, stop: &At
 
 /// This program was built without.
 #[cfg(not(feature = "cuda"))]
-pub fn train_on_gpu(ordinal: usize, _: Vec<Start>, _: &Bridge, _: &AtomicBool) -> Result<()> {
+pub fn train_on_gpu(
+    ordinal: usize,
+    _: Vec<Start>,
+    _: Option<NonZeroUsize>,
+    _: &Bridge,
+    _: &AtomicBool,
+) -> Result<()> {
     crate::device::open(ordinal)
 }
 

@@ -13,7 +13,7 @@ use indicatif::{HumanCount, MultiProgress};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Train Deep ADFQ, DQN or Double DQN; the run can be stopped and resumed to the bit
+/// Train Deep ADFQ, Split ADFQ, DQN or Double DQN; the run can be stopped and resumed to the bit
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,6 +22,7 @@ Examples:
   adfq train minatar/breakout --policy epsilon --steps 1000000
   adfq train minatar/breakout --agents adfq-ts,adfq-eps,dqn,ddqn --seeds 0..4
   adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
+  adfq train deepsea-20 --agent split
   adfq train cartpole --preset paper --out runs/paper
   adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
   adfq train atari:pong --preset atari-paper --steps 1000000
@@ -37,7 +38,12 @@ pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
     /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong).
     /// Several, with commas between them, are trained side by side
-    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_delimiter = ',', value_name = "ENV")]
+    #[arg(
+        required_unless_present = "resume",
+        conflicts_with = "resume",
+        value_delimiter = ',',
+        value_name = "ENV"
+    )]
     names: Vec<String>,
     /// Go on with the run in this folder, or with those in several
     #[arg(long, value_name = "RUN", num_args = 1..)]
@@ -45,10 +51,10 @@ pub struct Args {
     /// What learns
     #[arg(long, value_enum, conflicts_with = "resume")]
     agent: Option<AgentName>,
-    /// How it explores [default: thompson, or epsilon for dqn and ddqn]
+    /// How it explores [default: thompson, epsilon for dqn and ddqn, optimist for split]
     #[arg(long, value_enum, conflicts_with = "resume")]
     policy: Option<PolicyName>,
-    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn
+    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts
     #[arg(long, value_enum, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
     agents: Vec<Contender>,
     /// Environment steps
@@ -90,6 +96,10 @@ pub struct Args {
     /// Where networks learn: cpu, cuda or cuda:1, or auto for a GPU if there is one
     #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
     device: Choice,
+    /// Runs that go step by step together on a GPU [default: all that can]; the result does not depend on it. Few keep
+    /// environments busy that are slower than learning, as Atari's are
+    #[arg(long, value_name = "N")]
+    together: Option<NonZeroUsize>,
     #[command(flatten)]
     host: crate::host::HostArgs,
 }
@@ -102,6 +112,8 @@ enum AgentName {
     Dqn,
     /// Double DQN
     Ddqn,
+    /// Deep Split ADFQ, beliefs that stay honest; on the CPU
+    Split,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -110,6 +122,8 @@ enum PolicyName {
     Thompson,
     /// The best action but for a share of random ones
     Epsilon,
+    /// What may be best with luck; for split
+    Optimist,
 }
 
 /// An agent and how it explores, in a word.
@@ -123,6 +137,10 @@ enum Contender {
     Dqn,
     /// Double DQN
     Ddqn,
+    /// Deep Split ADFQ, which acts by hopeful values
+    Split,
+    /// Deep Split ADFQ with Thompson sampling
+    SplitTs,
 }
 
 #[derive(Clone)]
@@ -143,6 +161,12 @@ impl Args {
         let host = self.host.host();
         let workers = self.workers.unwrap_or(host.bridge.workers);
         Host { bridge: Bridge { workers, ..host.bridge }, ..host }
+    }
+
+    /// Whether the agent that no GPU knows is among those named. One that a file or a run folder names is refused later.
+    fn asks_for_split(&self) -> bool {
+        let named = |agent: &Contender| agent.kinds().0 == AgentKind::Split;
+        self.agent == Some(AgentName::Split) || self.agents.iter().any(named)
     }
 
     /// The configuration of the first seed, and the environment to evaluate it in: it was made to learn its space.
@@ -178,10 +202,11 @@ impl Args {
     /// The configuration as the other arguments change it.
     fn changed(&self, mut config: Config) -> Result<Config> {
         if let Some(agent) = self.agent {
-            config.agent = agent.kind();
-            if config.agent != AgentKind::Adfq {
-                config.policy = PolicyKind::Epsilon;
-            }
+            let agent = agent.kind();
+            // A configuration file's policy stays where the agent can follow it.
+            let fits = agent == AgentKind::Adfq && config.policy != PolicyKind::Optimist;
+            let policy = if fits { config.policy } else { agent.policy() };
+            config = config.with_agent(agent, policy);
         }
         if let Some(policy) = self.policy {
             config.policy = policy.kind();
@@ -203,7 +228,7 @@ impl Args {
             agents => agents.iter().map(|agent| agent.kinds()).collect(),
         };
         let configs = agents.iter().flat_map(|&(agent, policy)| {
-            seeds.iter().map(move |&seed| Config { agent, policy, seed, ..config.clone() })
+            seeds.iter().map(move |&seed| Config { seed, ..config.clone().with_agent(agent, policy) })
         });
         configs.map(|config| Start { folder: self.folder(&config), config: Some(config) }).collect()
     }
@@ -230,6 +255,8 @@ impl Contender {
             Self::AdfqEps => (AgentKind::Adfq, PolicyKind::Epsilon),
             Self::Dqn => (AgentKind::Dqn, PolicyKind::Epsilon),
             Self::Ddqn => (AgentKind::Ddqn, PolicyKind::Epsilon),
+            Self::Split => (AgentKind::Split, PolicyKind::Optimist),
+            Self::SplitTs => (AgentKind::Split, PolicyKind::Thompson),
         }
     }
 }
@@ -240,6 +267,7 @@ impl AgentName {
             Self::Adfq => AgentKind::Adfq,
             Self::Dqn => AgentKind::Dqn,
             Self::Ddqn => AgentKind::Ddqn,
+            Self::Split => AgentKind::Split,
         }
     }
 }
@@ -249,13 +277,20 @@ impl PolicyName {
         match self {
             Self::Thompson => PolicyKind::Thompson,
             Self::Epsilon => PolicyKind::Epsilon,
+            Self::Optimist => PolicyKind::Optimist,
         }
     }
 }
 
 /// `runs/cartpole-adfq-thompson-0` for seed 0; if there is one already, the same with -2, -3, ...
 fn free_folder(config: &Config) -> PathBuf {
-    let name = format!("runs/{}-{}-{}-{}", slug(&config.env), config.agent.name(), config.policy.name(), config.seed);
+    let name = format!(
+        "runs/{}-{}-{}-{}",
+        slug(&config.env),
+        config.agent.name(),
+        config.policy.name(),
+        config.seed
+    );
     let again = (2..).map(|time| PathBuf::from(format!("{name}-{time}")));
     let mut names = std::iter::once(PathBuf::from(&name)).chain(again);
     names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from(name))
@@ -279,9 +314,12 @@ pub fn run(args: &Args) -> Result<()> {
         }
         train(run, trainer, &bars, &stop).map(drop)
     };
+    if args.device != Choice::Cpu && args.asks_for_split() {
+        return Err(adfq_deep::Error::CpuOnly(AgentKind::Split.name()).into());
+    }
     let gpu = args.device.gpu()?;
     let several = |runs: Vec<Start>| match gpu {
-        Some(ordinal) => train_on_gpu(ordinal, runs, &host.bridge, &stop),
+        Some(ordinal) => train_on_gpu(ordinal, runs, args.together, &host.bridge, &stop),
         None => train_all(runs, &host.bridge, args.jobs, args.threads, &stop),
     };
     match (&args.resume[..], gpu) {
@@ -291,7 +329,9 @@ pub fn run(args: &Args) -> Result<()> {
         }
         ([], _) => {}
         (folders, _) => {
-            return several(folders.iter().map(|folder| Start { folder: folder.clone(), config: None }).collect());
+            return several(
+                folders.iter().map(|folder| Start { folder: folder.clone(), config: None }).collect(),
+            );
         }
     }
     let mut runs = vec![];

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[test]
 fn shows_beliefs_and_how_good_they_are() {
     let text = printed(&["learn", "loop"]);
-    assert!(text.starts_with("adfq ("), "{text}");
+    assert!(text.starts_with("split with optimist on loop"), "{text}");
     assert!(text.contains("10,000 steps, seed 0; every Q(s,a) starts at N("), "{text}");
     let first = text.lines().find(|line| line.starts_with("0 ")).unwrap();
     assert!(first.contains('±') && first.contains('*') && first.ends_with("yes"), "{first}");
@@ -35,7 +35,7 @@ fn a_seed_decides_what_is_printed() {
 
 #[test]
 fn every_agent_learns_loop() {
-    for agent in ["adfq", "q-learning", "ktd-q", "bayesian-q"] {
+    for agent in ["split", "adfq", "q-learning", "ktd-q", "bayesian-q"] {
         let text = printed(&["learn", "loop", "--agent", agent, "--json"]);
         let json: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["settings"]["agent"], agent);
@@ -82,8 +82,8 @@ fn what_does_not_exist_names_what_does() {
     for (arguments, message) in [
         (&["mase"][..], "did you mean \"maze\"?"),
         (&["nowhere.json"], "nowhere.json: cannot read the file"),
-        (&["loop", "--agent", "sarsa"], "choose one of adfq, q-learning, ktd-q, bayesian-q"),
-        (&["loop", "--policy", "ucb"], "choose one of thompson, epsilon,"),
+        (&["loop", "--agent", "sarsa"], "choose one of split, adfq, q-learning, ktd-q, bayesian-q"),
+        (&["loop", "--policy", "ucb"], "choose one of optimist, thompson, epsilon,"),
         (
             &["loop", "--agent", "q-learning", "--policy", "vpi"],
             "it takes epsilon, greedy, boltzmann, uniform",
@@ -109,7 +109,9 @@ fn an_option_that_would_do_nothing_is_refused() {
             &["loop", "--agent", "q-learning", "--rule", "exact"][..],
             "--rule is for the agent adfq, not for q-learning",
         ),
-        (&["loop", "--epsilon", "0.2"], "--epsilon is for the policy epsilon, not for thompson"),
+        (&["loop", "--epsilon", "0.2"], "--epsilon is for the policy epsilon, not for optimist"),
+        (&["loop", "--agent", "split", "--prior", "0,1"], "for MEAN,VAR add --agent adfq"),
+        (&["loop", "--agent", "adfq", "--policy", "optimist"], "it takes thompson, epsilon"),
         (&["loop", "--var-w", "3"], "--noise"),
     ] {
         let error = refused(&[&["learn"], arguments].concat());

@@ -106,6 +106,11 @@ fn double_dqn_killed_at_any_moment_ends_like_one_never_stopped() {
     killed_and_resumed("deepsea-6", &["--agent", "ddqn", "--set", "learning.target={soft=0.01}"]);
 }
 
+#[test]
+fn split_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("deepsea-6", &["--agent", "split", "--envs", "2", "--set", "split.features=32"]);
+}
+
 /// MinAtar's network is large enough to run on several threads.
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
@@ -151,6 +156,13 @@ fn a_torn_checkpoint_is_refused_and_the_one_before_it_used() {
 
 #[test]
 fn mistakes_get_one_clear_line() {
+    let error = complaint(adfq(&["train", "cartpole", "--agent", "split", "--device", "cuda"]));
+    assert_eq!(error, "error: the agent split learns on the CPU alone: leave --device out\n");
+    let error = complaint(adfq(&["train", "cartpole", "--agent", "dqn", "--policy", "optimist"]));
+    assert!(
+        error.contains("the policy optimist needs hopeful values, and the agent dqn has none"),
+        "{error}"
+    );
     let folder = tempdir().unwrap();
     let run = folder.path().join("run");
     let unknown = complaint(train(&run, "cartpol", &[]));
@@ -208,7 +220,7 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     let before = fs::read(run.join("metrics.csv")).unwrap();
     for command in [eval, resume(&run)] {
         let said = complaint(command);
-        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 2"), "{said}");
+        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 3"), "{said}");
     }
     // Starting over would have thrown away what was there.
     assert_eq!(fs::read(run.join("metrics.csv")).unwrap(), before);
@@ -279,4 +291,29 @@ fn several_agents_run_side_by_side_and_each_as_if_alone() {
     succeed(train(&one, "cartpole", &["--agent", "ddqn", "--seed", "4", "--set", "steps=1000"]));
     assert_eq!(record(&all.join("ddqn-epsilon-4")), record(&one));
     assert_ne!(record(&all.join("adfq-epsilon-4")), record(&one));
+}
+
+#[test]
+fn several_environments_run_side_by_side_and_are_resumed_together() {
+    let folder = tempdir().unwrap();
+    let (all, one) = (folder.path().join("all"), folder.path().join("one"));
+    let short = ["--set", "steps=1000"];
+    let said = String::from_utf8(succeed(train(&all, "cartpole,acrobot", &short)).stderr).unwrap();
+    assert!(
+        said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 runs"),
+        "{said}"
+    );
+    succeed(train(&one, "acrobot", &short));
+    let runs = ["cartpole", "acrobot"].map(|env| all.join(env));
+    assert_eq!(record(&runs[1]), record(&one));
+    let before = runs.each_ref().map(|run| record(run));
+    for run in &runs {
+        fs::remove_file(checkpoints(run).pop().unwrap()).unwrap();
+        fs::remove_file(run.join("result.json")).unwrap();
+    }
+    let mut command = resume(&runs[0]);
+    command.arg(&runs[1]);
+    let said = String::from_utf8(succeed(command).stderr).unwrap();
+    assert!(said.matches("at step 800 of 1,000").count() == 2, "{said}");
+    assert_eq!(runs.each_ref().map(|run| record(run)), before);
 }

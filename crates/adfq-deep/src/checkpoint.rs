@@ -113,6 +113,11 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     file.put("adam m", bytes(&learner.adam.m));
     file.put("adam v", bytes(&learner.adam.v));
     file.put("priorities", bytes(&priorities));
+    if let Some(split) = learner.split() {
+        let learned = postcard::to_stdvec(&split.learned).map_err(|error| unfit(path, error))?;
+        file.put("split", learned);
+        file.put("own variance", bytemuck::cast_slice(&split.own.inverse));
+    }
     Ok(file.write(path)?)
 }
 
@@ -213,6 +218,14 @@ fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<
         }
         *to = from;
     }
+    if let Some(split) = learner.split_mut() {
+        split.learned = decode(file.get("split")?, path)?;
+        let from = doubles(file.get("own variance")?, path)?;
+        if from.len() != split.own.inverse.len() {
+            return Err(unfit(path, "the own variance is of another size"));
+        }
+        split.own.inverse = from;
+    }
     Ok(())
 }
 
@@ -227,6 +240,14 @@ fn numbers(bytes: &[u8], path: &Path) -> Result<Vec<f32>> {
         return Err(unfit(path, "a section ends within a number"));
     }
     Ok(numbers.iter().map(|&bytes| f32::from_ne_bytes(bytes)).collect())
+}
+
+fn doubles(bytes: &[u8], path: &Path) -> Result<Vec<f64>> {
+    let (numbers, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(unfit(path, "a section ends within a number"));
+    }
+    Ok(numbers.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect())
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {

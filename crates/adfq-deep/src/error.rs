@@ -17,9 +17,15 @@ pub enum Error {
     },
     /// Thompson sampling without beliefs.
     #[error(
-        "Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq"
+        "Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq or split"
     )]
     NoBeliefs(&'static str),
+    /// Optimism without hopeful values.
+    #[error("the policy optimist needs hopeful values, and the agent {0} has none; use the agent split")]
+    NoHope(&'static str),
+    /// An agent that no GPU knows.
+    #[error("the agent {0} learns on the CPU alone: leave --device out")]
+    CpuOnly(&'static str),
     /// Text that is not a configuration.
     #[error("the configuration cannot be read: {0}")]
     Toml(String),

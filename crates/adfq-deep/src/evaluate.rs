@@ -22,7 +22,7 @@ pub struct Seen<'a> {
     pub total: f64,
     /// The environment as the agent sees it, before the action.
     pub env: &'a dyn Env,
-    /// The network's row: μ and then -log σ of every action, or Q of every action.
+    /// What the agent believes, as [`Learner::beliefs`] says: μ and then -log σ of every action, or Q of every action.
     pub row: &'a [f32],
     /// The action it takes.
     pub action: usize,
@@ -35,6 +35,7 @@ pub struct Evaluator {
     frame: Vec<u8>,
     input: Vec<f32>,
     pass: Workspace,
+    row: Vec<f32>,
     seed: u64,
     max_steps: u64,
     /// The episode going on, and what draws its ties.
@@ -52,6 +53,7 @@ impl Evaluator {
             frame: vec![0; space.frame_bytes()],
             input: vec![0.0; space.observation_len()],
             pass: Workspace::new(learner.network(), 1, 1)?,
+            row: vec![],
             seed: config.seed,
             max_steps: config.evaluation.max_steps,
             episode: Episode::default(),
@@ -85,7 +87,8 @@ impl Evaluator {
         let actions = self.env.space().actions;
         loop {
             self.observation.decode(&mut self.input);
-            let row = learner.network().forward(&learner.online, &self.input, &mut self.pass)?;
+            learner.beliefs(&self.input, &mut self.pass, &mut self.row)?;
+            let row = &self.row[..];
             let action = best(&row[..actions], &mut self.rng);
             let Episode { length: step, total, .. } = self.episode;
             see(&Seen { episode: number, step, total, env: &*self.env, row, action })?;

@@ -2,6 +2,7 @@
 
 use crate::config::{AgentKind, Config, TargetUpdate};
 use crate::replay::Sample;
+use crate::split::Split;
 use crate::stats::Learned;
 use crate::target::{self, AdfqTarget, RewardRange, Rows};
 use crate::{Error, Result};
@@ -35,6 +36,7 @@ enum Targets {
     Adfq { beliefs: Box<AdfqTarget>, both: Workspace },
     Dqn { next: Workspace, target: Vec<f32> },
     Ddqn { next: Workspace, chooser: Workspace, target: Vec<f32> },
+    Split { split: Box<Split>, next: Workspace },
 }
 
 impl Learner {
@@ -53,14 +55,23 @@ impl Learner {
             AgentKind::Ddqn => {
                 Targets::Ddqn { next: pass(batch)?, chooser: pass(batch)?, target: vec![0.0; batch] }
             }
+            AgentKind::Split => {
+                let split = Split::new(config, network.inputs(), space.actions);
+                Targets::Split { split: Box::new(split), next: pass(batch)? }
+            }
         };
+        let mut rewards = RewardRange::default();
+        if config.agent == AgentKind::Split {
+            let expected = config.split.clone().unwrap_or_default().rewards;
+            expected.iter().for_each(|&reward| rewards.see(reward));
+        }
         Ok(Self {
             adam: Adam::new(config.learning.adam, &network, 1)?,
             gradients: vec![0.0; network.parameters()],
             output_gradient: vec![0.0; batch * network.outputs()],
             online_pass: pass(batch)?,
             errors: vec![0.0; batch],
-            rewards: RewardRange::default(),
+            rewards,
             target: online.clone(),
             actions: space.actions,
             config: config.clone(),
@@ -73,6 +84,32 @@ impl Learner {
     /// The network, without parameters.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// What is known beside the network by the agent `split`.
+    pub fn split(&self) -> Option<&Split> {
+        match &self.targets {
+            Targets::Split { split, .. } => Some(split),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn split_mut(&mut self) -> Option<&mut Split> {
+        match &mut self.targets {
+            Targets::Split { split, .. } => Some(split),
+            _ => None,
+        }
+    }
+
+    /// What the agent believes for each of these observations, for as many as the workspace is for: a row is Q of every
+    /// action; or μ and then -log σ; or μ, -log σ and then the hopeful value.
+    pub fn beliefs(&self, observations: &[f32], pass: &mut Workspace, rows: &mut Vec<f32>) -> Result<()> {
+        rows.clear();
+        rows.extend_from_slice(self.network.forward(&self.online, observations, pass)?);
+        if let Some(split) = self.split() {
+            split.read(&self.rewards, observations, rows);
+        }
+        Ok(())
     }
 
     /// An error unless the network is one for this space.
@@ -150,10 +187,18 @@ impl Learner {
                 target::double_dqn(&rows, chosen, judged, target);
                 target
             }
+            Targets::Split { split, next } => {
+                let outputs = self.network.forward(&self.target, sample.next(), next)?;
+                split.compute(&rows, &self.rewards, sample.next(), outputs);
+                &mut split.mean
+            }
         };
         if self.config.learning.bound_targets {
             let (least, greatest) = self.rewards.values(self.config.learning.discount);
             targets.iter_mut().for_each(|target| *target = target.clamp(least, greatest));
+            if let Some(split) = self.split_mut() {
+                split.ahead.iter_mut().for_each(|target| *target = target.clamp(least, greatest));
+            }
         }
         Ok(())
     }
@@ -165,6 +210,7 @@ impl Learner {
         let (delta, share) = (self.config.learning.huber, 1.0 / batch as f32);
         self.output_gradient.fill(0.0);
         let (mut loss, mut mean_q, mut mean_sigma) = (0.0, 0.0, 0.0);
+        let (mut squares, mut residuals, mut weights) = (0.0, 0.0, 0.0);
         for i in 0..batch {
             let row = &outputs[i * width..(i + 1) * width];
             let gradient = &mut self.output_gradient[i * width..(i + 1) * width];
@@ -185,6 +231,22 @@ impl Learner {
                     self.errors[i] = 0.0;
                     row[action] - target[i]
                 }
+                Targets::Split { split, .. } => {
+                    let error = -row[actions + action] - 0.5 * libm::logf(split.inherited[i]);
+                    let (value, slope) = huber(error, delta);
+                    loss += weight * value;
+                    gradient[actions + action] = -weight * slope;
+                    let error = row[2 * actions + action] - split.ahead[i];
+                    let (value, slope) = huber(error, delta);
+                    loss += weight * value;
+                    gradient[2 * actions + action] = weight * slope;
+                    self.errors[i] = error.abs();
+                    let error = row[action] - split.mean[i];
+                    squares += weight * split.mean[i] * split.mean[i];
+                    residuals += weight * error * error;
+                    weights += weight;
+                    error
+                }
             };
             let (value, slope) = huber(error, delta);
             loss += weight * value;
@@ -192,8 +254,13 @@ impl Learner {
             self.errors[i] += error.abs();
             mean_q += row[action] * share;
         }
-        if self.config.agent != AgentKind::Adfq {
-            mean_sigma = f32::NAN;
+        match &mut self.targets {
+            Targets::Adfq { .. } => {}
+            Targets::Dqn { .. } | Targets::Ddqn { .. } => mean_sigma = f32::NAN,
+            Targets::Split { split, .. } => {
+                mean_sigma = split.mean_sd;
+                split.note((squares / weights).into(), (residuals / weights).into());
+            }
         }
         Ok(Learned { loss, gradient_norm: 0.0, mean_q, mean_sigma })
     }

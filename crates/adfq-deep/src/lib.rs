@@ -1,4 +1,4 @@
-//! Deep ADFQ, DQN and Double DQN: [`replay`] → [`target`] → [`learner`] → [`trainer`], and [`checkpoint`]s.
+//! Deep ADFQ, Split ADFQ, DQN and Double DQN: [`replay`] → [`target`] → [`learner`] → [`trainer`], and [`checkpoint`]s.
 //!
 //! ```text
 //! env ──observation──▶ network ──beliefs──▶ policy ──action──▶ env
@@ -17,9 +17,11 @@ pub mod evaluate;
 mod host;
 pub mod learner;
 mod observation;
+pub mod own_variance;
 pub mod policy;
 pub mod replay;
 pub mod run;
+pub mod split;
 pub mod stats;
 pub mod summary;
 pub mod target;

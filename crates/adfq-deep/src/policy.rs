@@ -38,6 +38,7 @@ impl Explorer {
         match self.kind {
             PolicyKind::Thompson => self.thompson(row, actions),
             PolicyKind::Epsilon => self.epsilon_greedy(&row[..actions], step),
+            PolicyKind::Optimist => best(&row[2 * actions..], &mut self.rng),
         }
     }
 
@@ -65,6 +66,7 @@ impl Explorer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::AgentKind;
 
     fn shares(config: &Config, row: &[f32], actions: usize) -> Vec<f64> {
         let (mut policy, mut counts) = (Explorer::new(config), vec![0.0; actions]);
@@ -78,6 +80,14 @@ mod tests {
         let config = Config::for_env("cartpole").unwrap();
         let found = shares(&config, &[1.0, 0.0, -(0.5_f32.ln()), 0.0], 2)[0];
         assert!((found - 0.81445).abs() < 0.011, "{found}"); // 4 sd
+    }
+
+    #[test]
+    fn the_optimist_takes_the_largest_hope_and_draws_among_equals() {
+        let config = Config::for_env("cartpole").unwrap().with_agent(AgentKind::Split, PolicyKind::Optimist);
+        let row = [9.0, 0.0, 0.0, 9.0, 9.0, 0.0, 1.0, 2.0, 2.0];
+        let found = shares(&config, &row, 3);
+        assert!(found[0] == 0.0 && (found[1] - 0.5).abs() < 0.015, "{found:?}");
     }
 
     #[test]

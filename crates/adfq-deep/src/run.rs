@@ -10,7 +10,7 @@
 //! ```
 
 use crate::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
-use crate::config::Config;
+use crate::config::{AgentKind, Config};
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::stats::{Episode, Metrics};
@@ -71,7 +71,7 @@ impl Run {
         }
         create_folder(&folder.join(CHECKPOINTS))?;
         write_atomic(folder.join(CONFIG), config.to_toml()?.as_bytes())?;
-        Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)
+        Self::open(folder, lock, LogLengths::default(), vec![], vec![], config, clock)
     }
 
     /// Takes up a run where its last good checkpoint left it, or from the start if there is none yet. Checkpoints that
@@ -85,7 +85,7 @@ impl Run {
             match restore(&path, &config, host) {
                 Ok(Restored { trainer, segments, logs }) => {
                     let kept = vec![(path, segments.clone())];
-                    let run = Self::open(folder, lock, logs, segments, kept, config.envs, clock)?;
+                    let run = Self::open(folder, lock, logs, segments, kept, &config, clock)?;
                     let warn = |error: Error| format!("{error}; an earlier checkpoint is used");
                     return Ok((run, trainer, unusable.into_iter().map(warn).collect()));
                 }
@@ -100,7 +100,7 @@ impl Run {
             return Err(error);
         }
         let trainer = Trainer::new(&config, host)?;
-        let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], config.envs, clock)?;
+        let run = Self::open(folder, lock, LogLengths::default(), vec![], vec![], &config, clock)?;
         Ok((run, trainer, vec![]))
     }
 
@@ -110,10 +110,10 @@ impl Run {
         logs: LogLengths,
         segments: Vec<SegmentEntry>,
         kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
-        envs: usize,
+        config: &Config,
         mut clock: Clock,
     ) -> Result<Self> {
-        let mut saved = vec![0; envs];
+        let mut saved = vec![0; config.envs];
         for SegmentEntry { lane, first, count } in &segments {
             saved[*lane] = saved[*lane].max(first + count);
         }
@@ -130,7 +130,8 @@ impl Run {
             _lock: lock,
         };
         if run.metrics.len() == 0 {
-            run.metrics.write((Metrics::COLUMNS.join(",") + "\n").as_bytes())?;
+            let parts = config.agent == AgentKind::Split;
+            run.metrics.write((Metrics::header(parts) + "\n").as_bytes())?;
         }
         if run.evaluations.len() == 0 {
             run.evaluations.write((EVALUATIONS_HEADER.to_owned() + "\n").as_bytes())?;
@@ -203,9 +204,9 @@ impl Observer for Run {
     fn metrics(&mut self, metrics: &Metrics) -> Result<()> {
         self.metrics.write((metrics.csv() + "\n").as_bytes())?;
         let now = (self.clock)();
-        let names = Metrics::COLUMNS.map(|name| format!("train/{name}"));
-        let scalars = names.iter().map(String::as_str).zip(metrics.values()).skip(1);
-        let scalars: Vec<_> = scalars.filter(|(_, value)| !value.is_nan()).collect();
+        let scalars = metrics.scalars().skip(1).filter(|(_, value)| !value.is_nan());
+        let named: Vec<_> = scalars.map(|(name, value)| (format!("train/{name}"), value)).collect();
+        let scalars: Vec<_> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         Ok(self.events.scalars(now, metrics.step, &scalars)?)
     }
 

@@ -32,6 +32,8 @@ pub struct Metrics {
     pub mean_sigma: f64,
     /// ε; NaN without one.
     pub epsilon: f64,
+    /// Mean own and inherited sd of the best actions in s′ over the batches; of the agent `split` alone.
+    pub parts: Option<[f64; 2]>,
 }
 
 impl Metrics {
@@ -50,7 +52,22 @@ impl Metrics {
         "epsilon",
     ];
 
-    /// The values of the columns.
+    /// What follows them where the agent is `split`.
+    pub const PARTS: [&str; 2] = ["mean_own_sd", "mean_inherited_sd"];
+
+    /// The first line of `metrics.csv`.
+    pub fn header(parts: bool) -> String {
+        let parts = if parts { &Self::PARTS[..] } else { &[] };
+        [&Self::COLUMNS, parts].concat().join(",")
+    }
+
+    /// Names and values of all columns.
+    pub fn scalars(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let parts = Self::PARTS.into_iter().zip(self.parts.into_iter().flatten());
+        Self::COLUMNS.into_iter().zip(self.values()).chain(parts)
+    }
+
+    /// The values of the columns that all agents have.
     pub fn values(&self) -> [f64; 11] {
         [
             self.step as f64,
@@ -70,7 +87,7 @@ impl Metrics {
     /// A line of `metrics.csv`; what is not there yet is left empty.
     pub fn csv(&self) -> String {
         let show = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
-        self.values().map(show).join(",")
+        self.scalars().map(|(_, value)| show(value)).collect::<Vec<_>>().join(",")
     }
 }
 
@@ -187,6 +204,7 @@ impl Stats {
             mean_q,
             mean_sigma,
             epsilon: epsilon.unwrap_or(f64::NAN),
+            parts: None,
         }
     }
 }
@@ -222,6 +240,14 @@ mod tests {
         let row = stats.peek(3, None);
         assert_eq!((row.episodes, row.episode_length), (1, 3.0));
         assert_eq!((row.train_return, row.train_clipped_return), (6.5, 0.0));
+    }
+
+    #[test]
+    fn parts_are_columns_of_one_agent() {
+        let row = Metrics { parts: Some([0.5, f64::NAN]), ..Metrics::default() };
+        assert_eq!(row.csv(), "0,0,0,0,0,0,0,0,0,0,0,0.5,");
+        assert_eq!(Metrics::header(true).split(',').count(), 13);
+        assert!(Metrics::header(true).starts_with(&Metrics::header(false)));
     }
 
     #[test]

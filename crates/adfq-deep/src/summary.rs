@@ -27,7 +27,7 @@ pub struct Summary {
     pub standard_error: f64,
     /// Its number of episodes.
     pub episodes: usize,
-    /// A digest of the online and target parameters and of Adam's moments.
+    /// A digest of the online and target parameters, of Adam's moments, and of the own variance where there is one.
     pub parameters: String,
     /// A digest of the replay memory.
     pub replay: String,
@@ -39,6 +39,9 @@ impl Summary {
         let mut digest = Digest::default();
         for part in [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v] {
             digest.bytes(bytemuck::cast_slice(part));
+        }
+        if let Some(split) = learner.split() {
+            digest.bytes(bytemuck::cast_slice(&split.memory()));
         }
         Self {
             env: config.env.clone(),

@@ -7,6 +7,7 @@ use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
+use crate::split::Split;
 use crate::stats::{Metrics, Stats, sign};
 use crate::{Bytes, Error, Host, Result};
 use adfq::random::{ChaCha8Rng, stream};
@@ -46,6 +47,7 @@ pub struct Trainer {
     sample: Sample,
     inputs: Vec<f32>,
     acting: Workspace,
+    rows: Vec<f32>,
     pub(crate) actions: Vec<usize>,
 }
 
@@ -109,6 +111,7 @@ impl Trainer {
             sample: Sample::default(),
             inputs: vec![0.0; config.envs * space.observation_len()],
             acting: Workspace::new(learner.network(), 1, config.envs)?,
+            rows: vec![],
             actions: vec![0; config.envs],
             config: config.clone(),
             learner,
@@ -230,7 +233,8 @@ impl Trainer {
     }
 
     pub(crate) fn row(&mut self) -> Metrics {
-        self.stats.row(self.step, self.explorer.epsilon(self.step))
+        let row = self.stats.row(self.step, self.explorer.epsilon(self.step));
+        Metrics { parts: self.learner.split_mut().map(Split::take_parts), ..row }
     }
 
     fn act(&mut self) -> Result<()> {
@@ -238,8 +242,12 @@ impl Trainer {
         for (observation, input) in self.observations.iter().zip(self.inputs.chunks_exact_mut(width)) {
             observation.decode(input);
         }
-        let rows = self.learner.network().forward(&self.learner.online, &self.inputs, &mut self.acting)?;
-        choose(&mut self.explorer, rows, self.space.actions, self.step, &mut self.actions)?;
+        self.learner.beliefs(&self.inputs, &mut self.acting, &mut self.rows)?;
+        choose(&mut self.explorer, &self.rows, self.space.actions, self.step, &mut self.actions)?;
+        if let Some(split) = self.learner.split_mut() {
+            let visits = self.inputs.chunks_exact(width).zip(&self.actions);
+            visits.for_each(|(input, &action)| split.visit(input, action));
+        }
         self.envs.step(&self.actions)?;
         (0..self.config.envs).try_for_each(|env| self.remember(env, |_| Ok(())))
     }

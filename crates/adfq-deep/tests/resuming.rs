@@ -110,6 +110,7 @@ fn assert_same(one: &Trainer, other: &Trainer) {
             learner.target.clone(),
             adam,
             learner.rewards,
+            learner.split().map(|split| split.memory()),
         )
     };
     assert_eq!(parts(one), parts(other));

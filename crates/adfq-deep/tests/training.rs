@@ -4,7 +4,7 @@ use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::{Config, Error, Host, Trainer};
 
 fn config(env: &str, agent: AgentKind, policy: PolicyKind) -> Config {
-    Config { agent, policy, steps: 8_000, ..Config::for_env(env).unwrap() }
+    Config { steps: 8_000, ..Config::for_env(env).unwrap() }.with_agent(agent, policy)
 }
 
 fn trained(config: &Config, steps: u64) -> Trainer {
@@ -23,6 +23,7 @@ fn every_agent_learns_to_balance() {
         (AgentKind::Adfq, PolicyKind::Epsilon),
         (AgentKind::Dqn, PolicyKind::Epsilon),
         (AgentKind::Ddqn, PolicyKind::Epsilon),
+        (AgentKind::Split, PolicyKind::Optimist),
     ] {
         let mut trainer = trained(&config("cartpole", agent, policy), 8_000);
         let mean = trainer.evaluate(10).unwrap().mean();

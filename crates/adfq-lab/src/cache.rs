@@ -114,6 +114,27 @@ impl Cache {
             .and_then(|entry| serde_json::from_str(entry.value.get()).ok()))
     }
 
+    /// Forgets the unit `key`, if there is one.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
+    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
+    /// cache.forget("unit")?;
+    /// cache.forget("another")?;
+    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
+    pub fn forget(&self, key: &str) -> Result<()> {
+        let path = self.path(key);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FileError::io("remove", &path, error).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets everything: removes the files of all units, and nothing else.
     ///
     /// ```

@@ -60,6 +60,11 @@ pub enum Error {
     /// The SVG could not be made into pixels.
     #[error("cannot draw the figure as PNG: {0}")]
     Png(String),
+    /// A prior that an agent has no use for.
+    #[error(
+        "split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq"
+    )]
+    PriorUnsupported,
     /// A file name that tells no format of films.
     #[error("{} is neither .mp4 nor .gif; give the film one of these endings", .0.display())]
     FilmFormat(PathBuf),
@@ -121,11 +126,13 @@ pub enum Error {
         /// All names.
         known: String,
     },
-    /// A policy that needs beliefs, for an agent without any.
-    #[error("{agent} has no beliefs, so it cannot follow the policy {policy}; it takes {takes}")]
+    /// A policy that needs beliefs or hopes, for an agent without any.
+    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
     PolicyUnsupported {
         /// The agent.
         agent: &'static str,
+        /// What the policy needs.
+        lacks: &'static str,
         /// The policy.
         policy: &'static str,
         /// The policies it can follow.

@@ -38,6 +38,18 @@ pub trait Floats: Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct Real(f64);
 
+impl From<f64> for Real {
+    fn from(x: f64) -> Self {
+        Self(x)
+    }
+}
+
+impl From<Real> for f64 {
+    fn from(real: Real) -> Self {
+        real.0
+    }
+}
+
 impl Floats for f64 {
     type Wire = Real;
     fn to_wire(&self) -> Real {

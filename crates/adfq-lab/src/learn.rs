@@ -121,7 +121,7 @@ impl LearnedState {
 pub fn learn(mdp: &Mdp, settings: &LearnSettings, progress: impl FnMut(u64)) -> Result<Learned> {
     // First: an MDP that has no solution should say so before anything is learned.
     let solved = Solved::of(mdp)?;
-    let start = settings.prior.start(mdp, settings.seed)?;
+    let start = settings.prior.start(settings.agent, mdp, settings.seed)?;
     let run = run::run(mdp, settings, Belief::new(start.mean, start.var)?, progress)?;
     let states = solved.states.iter().enumerate().map(|(state, truth)| LearnedState::new(&run, state, truth));
     let states = states.collect::<Result<Vec<_>>>()?;

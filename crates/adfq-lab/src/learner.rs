@@ -2,11 +2,12 @@
 
 use adfq::agent::{
     Adfq, AdfqSettings, Agent, BayesianQ, Believer, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma,
-    Prior, QLearning, Step, Updating,
+    Prior, QLearning, Rewards, SplitAdfq, SplitSettings, SplitStream, Step, StreamSettings, Updating,
 };
 use adfq::mdp::Mdp;
 use adfq::policy::{
-    Active, Boltzmann, Epsilon, EpsilonGreedy, Policy, Thompson, Uniform, ValueOfInformation, Vpi,
+    Active, Boltzmann, Epsilon, EpsilonGreedy, Hopeful, Optimist, Policy, Thompson, Uniform,
+    ValueOfInformation, Vpi,
 };
 use adfq::random::stream;
 use adfq::update::{Rule, Update};
@@ -49,9 +50,27 @@ pub enum Learner {
     },
     /// [`KtdQ`].
     KtdQ(KtdSettings),
-    /// [`BayesianQ`] by mixture updating. Returns are expected to vary by 1 about their mean, with a shape of 1.5,
-    /// which says that this is a mere guess.
-    BayesianQ(Prior),
+    /// [`BayesianQ`] by mixture updating, with a shape of 1.5, which says that the noise is a mere guess.
+    BayesianQ {
+        /// Where its beliefs start.
+        prior: Prior,
+        /// By how much returns are expected to vary about their mean.
+        noise_var: f64,
+    },
+    /// [`SplitAdfq`].
+    SplitAdfq {
+        /// What is declared about rewards.
+        rewards: Rewards,
+        /// Its settings, the same for all tasks.
+        settings: SplitSettings,
+    },
+    /// [`SplitStream`].
+    SplitStream {
+        /// What is declared about rewards.
+        rewards: Rewards,
+        /// Its settings, the same for all tasks.
+        settings: StreamSettings,
+    },
 }
 
 /// How to choose actions.
@@ -76,11 +95,13 @@ pub enum Acting {
     Active,
     /// See [`Vpi`].
     Vpi,
+    /// See [`Optimist`].
+    Optimist,
 }
 
 impl Learner {
     /// The agent for a domain. The walk of a data-driven prior is drawn from a stream named after the `trial`, so that
-    /// all agents of a trial start alike; replay from one named after the `agent`.
+    /// all agents of a trial start alike; replay, and what else an agent draws, from one named after the `agent`.
     pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<AnyAgent> {
         let (states, actions, gamma) = (mdp.states(), mdp.actions(), mdp.gamma());
         let start = |prior: &Prior| walked_belief(prior, mdp, &format!("{trial}/prior"), seed);
@@ -97,10 +118,17 @@ impl Learner {
                 AnyAgent::QLearning(QLearning::new(states, actions, gamma, rate, initial)?)
             }
             Self::KtdQ(settings) => AnyAgent::KtdQ(KtdQ::new(states, actions, gamma, settings)?),
-            Self::BayesianQ(prior) => {
+            Self::BayesianQ { prior, noise_var } => {
                 let belief = start(&prior)?;
-                let prior = NormalGamma::from_moments(belief.mean(), belief.var(), 1.0, 1.5)?;
+                let prior = NormalGamma::from_moments(belief.mean(), belief.var(), noise_var, 1.5)?;
                 AnyAgent::BayesianQ(BayesianQ::new(states, actions, gamma, prior, Updating::Mixture)?)
+            }
+            Self::SplitStream { rewards, settings } => {
+                AnyAgent::SplitStream(SplitStream::new(states, actions, gamma, rewards, settings)?)
+            }
+            Self::SplitAdfq { rewards, settings } => {
+                let rng = stream(seed, &format!("{agent}/agent"));
+                AnyAgent::SplitAdfq(Box::new(SplitAdfq::new(states, actions, gamma, rewards, settings, rng)?))
             }
         })
     }
@@ -128,6 +156,10 @@ pub enum AnyAgent {
     KtdQ(KtdQ),
     /// Bayesian Q-learning.
     BayesianQ(BayesianQ),
+    /// Split ADFQ, boxed because of its memory.
+    SplitAdfq(Box<SplitAdfq>),
+    /// Split ADFQ without a memory.
+    SplitStream(SplitStream),
 }
 
 impl AnyAgent {
@@ -145,6 +177,8 @@ macro_rules! each {
             AnyAgent::QLearning($agent) => $call,
             AnyAgent::KtdQ($agent) => $call,
             AnyAgent::BayesianQ($agent) => $call,
+            AnyAgent::SplitAdfq($agent) => $call,
+            AnyAgent::SplitStream($agent) => $call,
         }
     };
 }
@@ -175,6 +209,8 @@ impl Believer for AnyAgent {
             Self::Adfq(agent) => agent.var(state, action),
             Self::KtdQ(agent) => agent.var(state, action),
             Self::BayesianQ(agent) => agent.var(state, action),
+            Self::SplitAdfq(agent) => agent.var(state, action),
+            Self::SplitStream(agent) => agent.var(state, action),
         }
     }
 
@@ -184,6 +220,8 @@ impl Believer for AnyAgent {
             Self::Adfq(agent) => agent.sample(state, action, rng),
             Self::KtdQ(agent) => agent.sample(state, action, rng),
             Self::BayesianQ(agent) => agent.sample(state, action, rng),
+            Self::SplitAdfq(agent) => agent.sample(state, action, rng),
+            Self::SplitStream(agent) => agent.sample(state, action, rng),
         }
     }
 }
@@ -195,6 +233,18 @@ impl ValueOfInformation for AnyAgent {
             Self::Adfq(agent) => agent.gain(state, action, gap),
             Self::KtdQ(agent) => agent.gain(state, action, gap),
             Self::BayesianQ(agent) => agent.gain(state, action, gap),
+            Self::SplitAdfq(agent) => agent.gain(state, action, gap),
+            Self::SplitStream(agent) => agent.gain(state, action, gap),
+        }
+    }
+}
+
+/// Who has no hopes of its own takes the mean and two standard deviations.
+impl Hopeful for AnyAgent {
+    fn hopeful(&self, state: usize, action: usize) -> f64 {
+        match self {
+            Self::SplitAdfq(agent) => agent.hopeful(state, action),
+            other => other.means(state)[action] + 2.0 * other.var(state, action).sqrt(),
         }
     }
 }
@@ -213,6 +263,8 @@ pub enum AnyPolicy {
     Active,
     /// See [`Acting::Vpi`].
     Vpi,
+    /// See [`Acting::Optimist`].
+    Optimist,
 }
 
 impl Acting {
@@ -227,6 +279,7 @@ impl Acting {
             Self::Boltzmann(temperature) => AnyPolicy::Boltzmann(Boltzmann::new(temperature)?),
             Self::Active => AnyPolicy::Active,
             Self::Vpi => AnyPolicy::Vpi,
+            Self::Optimist => AnyPolicy::Optimist,
         })
     }
 }
@@ -240,6 +293,7 @@ impl Policy<AnyAgent> for AnyPolicy {
             Self::Boltzmann(policy) => policy.act(agent, state, rng),
             Self::Active => Active.act(agent, state, rng),
             Self::Vpi => Vpi.act(agent, state, rng),
+            Self::Optimist => Optimist.act(agent, state, rng),
         }
     }
 }

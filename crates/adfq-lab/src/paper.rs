@@ -1,20 +1,11 @@
-//! Runs the chosen experiments and writes everything down: the report, its figures and the numbers behind them.
-//!
-//! The folder then holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and `*.json`,
-//! and `.cache` with the outcome of every unit, from which a rerun continues.
+//! Runs the chosen experiments of the paper and writes everything down in a [`Folder`].
 
-use crate::cache::Cache;
-use crate::experiment::{Findings, Job, Plan, Stop, Task, registry};
-use crate::files::{check_writable, write_atomic, write_json};
-use crate::report::{Provenance, Report, Section};
-use crate::verdict::Claim;
-use crate::{Error, Result};
+use crate::Result;
+use crate::experiment::{Job, Plan, Stop, Task, registry};
+use crate::folder::Folder;
+use crate::report::{Provenance, Report};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 use std::path::Path;
-
-/// The folder of the outcomes, within that of the report.
-const CACHE: &str = ".cache";
 
 /// The experiments of the paper, or some of them, ready to run.
 ///
@@ -46,12 +37,12 @@ impl Paper {
 
     /// Removes the outcomes that earlier runs left in `out`.
     pub fn forget(out: &Path) -> Result<()> {
-        Cache::open(out.join(CACHE))?.clear()
+        Folder::forget(out)
     }
 
     /// How many units of work there are.
     pub fn units(&self) -> usize {
-        self.tasks().len()
+        crate::folder::distinct(self.tasks()).len()
     }
 
     /// Runs what `out` does not hold yet, in parallel, and writes the report there.
@@ -59,30 +50,22 @@ impl Paper {
     /// `done` is called after each unit. Runs on the current thread pool of `rayon`; the files are the same
     /// whatever its size. A folder that cannot be written is an error before any work is done.
     pub fn run(&self, out: &Path, stop: &Stop, done: impl Fn() + Sync) -> Result<Report> {
-        let cache = Cache::open(out.join(CACHE))?;
-        check_writable(out)?;
-        write_atomic(out.join(CACHE).join(".gitignore"), b"*\n")?;
-        self.tasks().par_iter().with_max_len(1).try_for_each(|task| {
-            (task.work)(&cache, stop)?;
-            done();
-            Result::Ok(())
-        })?;
+        let folder = Folder::open(out)?;
+        folder.work(self.tasks(), stop, done)?;
         let sections = self.jobs.par_iter().map(|(entry, job)| {
-            let findings = job.findings(&cache, stop)?;
-            write_down(entry.name, findings, out)
+            let findings = job.findings(&folder.cache, stop)?;
+            folder.write(entry.name, findings)
         });
         let mut report = Report::new("ADFQ, its paper's experiments run again", self.provenance());
         report.intro = self.intro();
         report.sections = sections.collect::<Result<_>>()?;
-        write_atomic(out.join("index.html"), report.html()?.as_bytes())?;
+        folder.finish(&report)?;
         Ok(report)
     }
 
-    /// The work of all experiments; what several of them share, once.
+    /// The work of all experiments.
     fn tasks(&self) -> Vec<Task<'_>> {
-        let mut seen = BTreeSet::new();
-        let all = self.jobs.iter().flat_map(|(_, job)| job.tasks());
-        all.filter(|task| seen.insert(task.key.clone())).collect()
+        self.jobs.iter().flat_map(|(_, job)| job.tasks()).collect()
     }
 
     fn intro(&self) -> Vec<String> {
@@ -119,31 +102,3 @@ const INTRO: [&str; 2] = [
      over trials lies on the claimed side of zero, “does not hold” if it lies on the other side, and “not \
      decided” if it reaches zero. Where nothing is random, the number itself takes the place of the interval.",
 ];
-
-/// Writes figures, data and claims of an experiment, and returns its section with figures and links in place.
-fn write_down(name: &str, findings: Findings, out: &Path) -> Result<Section> {
-    let Findings { mut section, figures, data } = findings;
-    for (file, figure) in figures {
-        write_atomic(out.join(format!("figures/{file}.svg")), figure.svg()?.as_bytes())?;
-        write_atomic(out.join(format!("figures/{file}.png")), &figure.png()?)?;
-        section = section
-            .link(format!("{file}.svg"), format!("figures/{file}.svg"))
-            .link(format!("{file}.png"), format!("figures/{file}.png"))
-            .figure(figure);
-    }
-    for (file, table) in data {
-        write_atomic(out.join(format!("data/{file}.csv")), table.csv().as_bytes())?;
-        let json = serde_json::to_vec(&table).map_err(|source| Error::Json { what: file.clone(), source })?;
-        write_atomic(out.join(format!("data/{file}.json")), &json)?;
-        section = section
-            .link(format!("{file}.csv"), format!("data/{file}.csv"))
-            .link(format!("{file}.json"), format!("data/{file}.json"));
-    }
-    let claims: &[Claim] = &section.claims;
-    if !claims.is_empty() {
-        let file = format!("data/{name}-claims.json");
-        write_json(out.join(&file), claims)?;
-        section = section.link(format!("{name}-claims.json"), file);
-    }
-    Ok(section)
-}

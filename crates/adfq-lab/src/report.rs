@@ -4,7 +4,7 @@
 //! the file opens from a disk, on a phone and in the dark. What a report says is decided by the experiments.
 
 mod html;
-mod number;
+pub(crate) mod number;
 
 use crate::plot::Figure;
 use crate::table::Table;

@@ -117,6 +117,28 @@ impl Table {
         &self.rows
     }
 
+    /// The table as Markdown, with numbers to four digits.
+    ///
+    /// ```
+    /// use adfq_lab::table::Table;
+    ///
+    /// let mut table = Table::new(["agent", "rmse"]);
+    /// table.push(["ADFQ".into(), 0.123456.into()])?;
+    /// assert_eq!(table.markdown(), "| agent | rmse |\n|---|---:|\n| ADFQ | 0.1235 |\n");
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let is_number = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.into_iter().any(|cell| matches!(cell, Cell::Count(_) | Cell::Number(_)))
+        };
+        let rule = (0..self.columns.len()).map(|column| if is_number(column) { "---:|" } else { "---|" });
+        let rows = self.rows.iter().map(|row| line(row.iter().map(Cell::markdown).collect()));
+        let head = line(self.columns.iter().map(|name| piped(name)).collect());
+        format!("{head}|{}\n{}", rule.collect::<String>(), rows.collect::<String>())
+    }
+
     /// The table as CSV (RFC 4180 quoting, lines end in `\n`). Numbers are written with the fewest digits that read
     /// back to the same bits; NaN, inf and -inf by these names.
     pub fn csv(&self) -> String {
@@ -130,6 +152,15 @@ impl Table {
 }
 
 impl Cell {
+    fn markdown(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Count(n) => n.to_string(),
+            Self::Number(x) => crate::report::number::short(*x),
+            Self::Text(text) => piped(text),
+        }
+    }
+
     fn csv(&self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -156,6 +187,11 @@ fn quoted(text: &str) -> String {
     } else {
         text.to_owned()
     }
+}
+
+/// A text for a cell of Markdown, which a bar would end.
+fn piped(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! All experiments at a fiftieth of their length: what is written, that threads and interruptions change nothing,
 //! and what happens when nothing can be written.
 
+mod common;
+
 use adfq_lab::Error;
 use adfq_lab::experiment::{Plan, Stop};
 use adfq_lab::paper::Paper;
 use adfq_lab::plot::Layer;
 use adfq_lab::report::Report;
-use std::collections::BTreeMap;
+use common::{assert_same, files};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,32 +30,6 @@ fn run(paper: &Paper, out: &Path, threads: usize, stop: &Stop) -> (Result<Report
     };
     let report = pool.install(|| paper.run(out, stop, count));
     (report, done.into_inner())
-}
-
-/// Every file under a folder with its bytes, by relative path.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for entry in fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-                found.insert(name, fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
-}
-
-/// Equal files, without printing megabytes if they are not.
-fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
-    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-    for (name, bytes) in a {
-        assert!(bytes == &b[name], "{name} differs");
-    }
 }
 
 #[test]

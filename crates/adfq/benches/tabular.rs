@@ -2,9 +2,12 @@
 //! `cargo bench -p adfq --bench tabular`; "thrpt" counts steps.
 
 use adfq::Belief;
-use adfq::agent::{Adfq, AdfqSettings, Agent, BayesianQ, LearningRate, NormalGamma, QLearning, Updating};
+use adfq::agent::{
+    Adfq, AdfqSettings, Agent, BayesianQ, LearningRate, NormalGamma, QLearning, Rewards, SplitAdfq,
+    SplitSettings, Updating,
+};
 use adfq::mdp::{Mdp, loop_};
-use adfq::policy::{Epsilon, EpsilonGreedy, Policy, Thompson, Uniform};
+use adfq::policy::{Epsilon, EpsilonGreedy, Optimist, Policy, Thompson, Uniform};
 use adfq::random::stream;
 use adfq::update::{Rule, Update};
 use criterion::measurement::WallTime;
@@ -59,6 +62,16 @@ fn learn(c: &mut Criterion) {
     let belief = NormalGamma::from_moments(20.0, 100.0, 1.0, 1.5).expect("a belief");
     let bayesian = || BayesianQ::new(states, actions, gamma, belief, Updating::Moment).expect("settings");
     bench(&mut group, "bayesian-q (moments), Thompson", &mdp, bayesian, Thompson);
+    for (name, variant) in
+        [("split adfq, optimist", "full"), ("split adfq without sweeps, optimist", "no sweeps")]
+    {
+        let settings = SplitSettings::variant(variant).expect("a variant");
+        let rewards = Rewards::within(0.0, 2.0);
+        let split = || {
+            SplitAdfq::new(states, actions, gamma, rewards, settings, stream(1, "split")).expect("settings")
+        };
+        bench(&mut group, name, &mdp, split, Optimist);
+    }
     group.finish();
 }
 

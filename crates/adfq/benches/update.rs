@@ -5,6 +5,7 @@
 
 use adfq::Belief;
 use adfq::random::stream;
+use adfq::update::split::{self, Member, SplitPrior, Target};
 use adfq::update::{Next, Noise, Rule, Transition, Update, Workspace};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;
@@ -50,6 +51,45 @@ fn bench(c: &mut Criterion, name: &str, rule: Rule, noise: Noise, sizes: &[usize
     group.finish();
 }
 
+/// The split update of a pair with so many outcomes, and the value of a state with so many actions.
+fn split_updates(c: &mut Criterion) {
+    let mut group = c.benchmark_group("split");
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).sample_size(20);
+    group.throughput(Throughput::Elements(PROBLEMS as u64));
+    let problems = beliefs(64);
+    for outcomes in [1, 2, 4, 16] {
+        group.bench_function(BenchmarkId::new("update", outcomes), |b| {
+            b.iter(|| {
+                for beliefs in &problems {
+                    let prior = SplitPrior { belief: beliefs[0], noise: 0.01 };
+                    let tally = beliefs[1..=outcomes].iter().map(|belief| Target {
+                        count: 3.0,
+                        mean: belief.mean(),
+                        scatter: 0.0,
+                        var: belief.var(),
+                    });
+                    black_box(split::update(black_box(&prior), tally, 0.5).expect("an update"));
+                }
+            });
+        });
+    }
+    for actions in [2, 4, 18, 64] {
+        group.bench_function(BenchmarkId::new("maximum", actions), |b| {
+            b.iter(|| {
+                for beliefs in &problems {
+                    let member = |belief: &Belief| Member {
+                        mean: belief.mean(),
+                        own: 0.1 * belief.var(),
+                        var: belief.var(),
+                    };
+                    black_box(split::maximum(black_box(&beliefs[1..=actions]).iter().map(member)));
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
 fn updates(c: &mut Criterion) {
     bench(c, "analytic", Rule::Analytic, Noise::None, &[2, 4, 10, 18, 64, 256, 1024]);
     bench(
@@ -62,5 +102,5 @@ fn updates(c: &mut Criterion) {
     bench(c, "exact", Rule::Exact, Noise::None, &[2, 4, 10, 18, 64]);
 }
 
-criterion_group!(benches, updates);
+criterion_group!(benches, updates, split_updates);
 criterion_main!(benches);

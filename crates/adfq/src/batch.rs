@@ -3,6 +3,10 @@
 //! A batch of B transitions with |A| next actions each is a handful of contiguous columns. Elements do not depend on
 //! each other, so large batches run in parallel and give the same bits at any number of threads. No element allocates.
 
+mod tallies;
+
+pub use tallies::Tallies;
+
 use crate::update::{NoiseKind, Update, Workspace, check_reward_and_discount, check_target_var};
 use crate::{Belief, Error, Result};
 use rayon::prelude::*;

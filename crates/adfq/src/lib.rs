@@ -6,10 +6,10 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`update`] | the update rules: the paper's, exact moments, an even grid; noise; the Q-learning limit |
+//! | [`update`] | the update rules: the paper's, exact moments, an even grid, and the split update, whose beliefs stay honest; noise; the Q-learning limit |
 //! | [`MaxOfGaussians`], [`density`] | the distributions behind them, for tests and pictures |
 //! | [`batch`] | the same updates over arrays |
-//! | [`agent`], [`policy`] | tabular agents (ADFQ, Q-learning, KTD-Q, Bayesian Q-learning) and how they choose |
+//! | [`agent`], [`policy`] | tabular agents (ADFQ, Split ADFQ, Q-learning, KTD-Q, Bayesian Q-learning) and how they choose |
 //! | [`mdp`] | finite MDPs with an exact model: domains, a simulator, solvers, files |
 //! | [`random`] | named streams of random numbers |
 //!

@@ -23,11 +23,17 @@ impl Config {
         Spec { input, layers: self.network.layers.clone(), head }
     }
 
-    /// How the network starts: ADFQ's output is the prior everywhere (paper App. E), DQN's is drawn.
+    /// How the network starts: the output of agents with beliefs is the prior everywhere (paper App. E), DQN's is drawn.
     pub(crate) fn init(&self) -> Init {
         let output = match self.agent {
             AgentKind::Adfq => Output::Constant(vec![self.adfq.mean, -libm::logf(self.adfq.sd)]),
             AgentKind::Dqn | AgentKind::Ddqn => Output::Hidden,
+            // Means of 0, all of the prior inherited, and nothing hoped for but what the own variance gives.
+            AgentKind::Split => {
+                let [least, greatest] = self.split.clone().unwrap_or_default().rewards;
+                let sd = 0.5 * (greatest.max(0.0) - least.min(0.0)) / (1.0 - self.learning.discount);
+                Output::Constant(vec![0.0, -libm::logf(sd), 0.0])
+            }
         };
         Init { hidden: self.network.weights, output }
     }

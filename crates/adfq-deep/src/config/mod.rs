@@ -25,12 +25,32 @@ pub enum AgentKind {
     Dqn,
     /// Double DQN (van Hasselt et al. 2016).
     Ddqn,
+    /// Deep Split ADFQ: a belief on every Q(s,a) whose variance is split by origin.
+    Split,
 }
 
 impl AgentKind {
-    /// Numbers the network gives for an action: μ and -log σ, or Q alone.
+    /// Numbers the network gives for an action: μ and -log σ; Q alone; or μ, -log √c and what lies ahead with luck.
     pub fn groups(self) -> usize {
-        if self == Self::Adfq { 2 } else { 1 }
+        match self {
+            Self::Adfq => 2,
+            Self::Dqn | Self::Ddqn => 1,
+            Self::Split => 3,
+        }
+    }
+
+    /// Whether it knows how sure it is.
+    pub fn has_beliefs(self) -> bool {
+        matches!(self, Self::Adfq | Self::Split)
+    }
+
+    /// The policy it is made for.
+    pub fn policy(self) -> PolicyKind {
+        match self {
+            Self::Adfq => PolicyKind::Thompson,
+            Self::Dqn | Self::Ddqn => PolicyKind::Epsilon,
+            Self::Split => PolicyKind::Optimist,
+        }
     }
 
     /// The name, as in files and on the command line.
@@ -39,6 +59,7 @@ impl AgentKind {
             Self::Adfq => "adfq",
             Self::Dqn => "dqn",
             Self::Ddqn => "ddqn",
+            Self::Split => "split",
         }
     }
 }
@@ -47,10 +68,12 @@ impl AgentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyKind {
-    /// Thompson sampling: one normal number for each action. It needs beliefs, and so ADFQ.
+    /// Thompson sampling: one normal number for each action. It needs beliefs, and so ADFQ or Split ADFQ.
     Thompson,
     /// ε-greedy on the means.
     Epsilon,
+    /// The largest hopeful value. It needs Split ADFQ.
+    Optimist,
 }
 
 impl PolicyKind {
@@ -59,6 +82,7 @@ impl PolicyKind {
         match self {
             Self::Thompson => "thompson",
             Self::Epsilon => "epsilon",
+            Self::Optimist => "optimist",
         }
     }
 }
@@ -96,6 +120,9 @@ pub struct Config {
     pub network: NetworkConfig,
     /// Beliefs; for the agent `adfq`.
     pub adfq: AdfqConfig,
+    /// Own variance and hope; for the agent `split`, and the default if it is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitConfig>,
     /// ε; for the policy `epsilon`.
     pub exploration: Exploration,
     /// What is remembered, and how it is drawn.
@@ -141,6 +168,27 @@ pub struct AdfqConfig {
     pub noise: NoiseKind,
     /// Its variance σ_w².
     pub var_w: f32,
+}
+
+/// Deep Split ADFQ's own settings. The limits of a variance are those of [`AdfqConfig`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SplitConfig {
+    /// Random features on which the own variance rests.
+    pub features: usize,
+    /// The least noise variance of a target, as a share of the prior variance: λ.
+    pub noise: f32,
+    /// How many sd a hopeful value is above the mean: x.
+    pub reach: f32,
+    /// Rewards that are thought possible before any is seen, the least and the greatest. Those seen widen the range.
+    pub rewards: [f32; 2],
+}
+
+impl Default for SplitConfig {
+    /// One setting for all environments.
+    fn default() -> Self {
+        Self { features: 256, noise: 1e-3, reach: 2.0, rewards: [0.0, 1.0] }
+    }
 }
 
 /// ε from 1 to its end, linearly.
@@ -277,6 +325,8 @@ impl Config {
             TargetUpdate::Soft(tau) => tau > 0.0 && tau <= 1.0,
         };
         let priority = replay.priority.as_ref();
+        let split = self.split.clone().unwrap_or_default();
+        let finite = self.agent != AgentKind::Split || learning.discount < 1.0;
         for (name, fits, must) in [
             ("steps", self.steps > 0, "at least 1"),
             ("env_args", self.env_args.values().all(writable), "without nan and inf"),
@@ -291,6 +341,10 @@ impl Config {
             ),
             ("adfq.terminal_var", adfq.terminal_var > 0.0 && adfq.terminal_var.is_finite(), "above 0"),
             ("adfq.var_w", adfq.var_w >= 0.0 && adfq.var_w.is_finite(), "0 or above"),
+            ("split.features", split.features > 0, "at least 1"),
+            ("split.noise", split.noise > 0.0 && split.noise.is_finite(), "above 0"),
+            ("split.reach", split.reach >= 0.0 && split.reach.is_finite(), "0 or above"),
+            ("split.rewards", hopeful(split.rewards), "a least and a greatest reward, one of them not 0"),
             ("exploration.from", share(self.exploration.from), "between 0 and 1"),
             ("exploration.to", share(self.exploration.to), "between 0 and 1"),
             ("exploration.fraction", share(self.exploration.fraction), "between 0 and 1"),
@@ -300,6 +354,7 @@ impl Config {
             ("replay.priority.beta", priority.is_none_or(|p| share(p.beta.into())), "between 0 and 1"),
             ("replay.priority.epsilon", priority.is_none_or(|p| p.epsilon > 0.0), "above 0"),
             ("learning.discount", share(learning.discount.into()), "between 0 and 1"),
+            ("learning.discount", finite, "below 1 for the agent split, whose prior is the range of values"),
             ("learning.batch", learning.batch > 0, "at least 1"),
             ("learning.every", learning.every > 0, "at least 1"),
             ("learning.final_rate", share(learning.final_rate.into()), "between 0 and 1"),
@@ -316,10 +371,20 @@ impl Config {
                 return Err(Error::Setting { name, must });
             }
         }
-        if self.policy == PolicyKind::Thompson && self.agent != AgentKind::Adfq {
+        if self.policy == PolicyKind::Thompson && !self.agent.has_beliefs() {
             return Err(Error::NoBeliefs(self.agent.name()));
         }
+        if self.policy == PolicyKind::Optimist && self.agent != AgentKind::Split {
+            return Err(Error::NoHope(self.agent.name()));
+        }
         self.update().map(drop)
+    }
+
+    /// The same for another agent, which explores in this way. Settings of the agent `split` are written for it alone.
+    pub fn with_agent(mut self, agent: AgentKind, policy: PolicyKind) -> Self {
+        let split = self.split.take();
+        self.split = (agent == AgentKind::Split).then(|| split.unwrap_or_default());
+        Self { agent, policy, ..self }
     }
 
     /// The same over another number of steps. An evaluation every hundredth of the run, as in the paper, remains one.
@@ -336,6 +401,11 @@ impl Config {
         self.steps = steps;
         self
     }
+}
+
+/// Whether this is a range of rewards out of which something may be hoped or feared.
+fn hopeful([least, greatest]: [f32; 2]) -> bool {
+    least.is_finite() && greatest.is_finite() && least <= greatest && (least < 0.0 || greatest > 0.0)
 }
 
 /// Whether TOML has this value: it knows no null, and what is not a finite number becomes one on the way to JSON.

@@ -63,6 +63,7 @@ fn paper(env: &str, task: &Task) -> Config {
             noise: NoiseKind::None,
             var_w: 0.0,
         },
+        split: None,
         exploration: Exploration { from: 1.0, to: 0.01, fraction: 0.1 },
         replay: ReplayConfig { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
         learning: Learning {

@@ -117,7 +117,10 @@ impl Crew {
     }
 
     /// Does something with every run that has not failed; those that fail now are noted. An error if none is left.
-    fn try_each(&mut self, mut work: impl FnMut(usize, &mut Trainer, &mut Fleet) -> Result<()>) -> Result<()> {
+    fn try_each(
+        &mut self,
+        mut work: impl FnMut(usize, &mut Trainer, &mut Fleet) -> Result<()>,
+    ) -> Result<()> {
         for (run, trainer) in self.trainers.iter_mut().enumerate() {
             let failure = &mut self.failures[run];
             if failure.is_none() {

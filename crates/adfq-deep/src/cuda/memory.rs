@@ -218,6 +218,8 @@ fn settings(config: &Config) -> [f64; SETTINGS] {
         AgentKind::Adfq => 0.0,
         AgentKind::Dqn => 1.0,
         AgentKind::Ddqn => 2.0,
+        // Refused before anything is launched.
+        AgentKind::Split => 3.0,
     };
     [
         priority.map_or(0.0, |priority| priority.alpha.into()),

@@ -1,6 +1,6 @@
 //! The sizes that all runs of a fleet share, whether they do, and the text of the kernels written for them.
 
-use crate::config::Config;
+use crate::config::{AgentKind, Config};
 use crate::replay::ledger::Ledger;
 use crate::{Error, Result};
 use adfq::update::RuleKind;
@@ -231,6 +231,9 @@ pub(super) fn check(configs: &[Config]) -> Result<()> {
         return Err(Error::Setting { name: "seeds", must: "at least 1" });
     }
     configs.iter().try_for_each(Config::check)?;
+    if configs.iter().any(|config| config.agent == AgentKind::Split) {
+        return Err(Error::CpuOnly(AgentKind::Split.name()));
+    }
     same("envs", &|a, b| a.envs == b.envs)?;
     same("agent", &|a, b| a.agent.groups() == b.agent.groups())?;
     same("network", &|a, b| {

@@ -123,7 +123,7 @@ impl Fleet {
             AgentKind::Adfq => {
                 [view(Which::Online, here), view(Which::Target, here), view(Which::Target, next)]
             }
-            AgentKind::Dqn | AgentKind::Ddqn => {
+            AgentKind::Dqn | AgentKind::Ddqn | AgentKind::Split => {
                 [view(Which::Online, here), view(Which::Target, next), view(Which::Online, next)]
             }
         };

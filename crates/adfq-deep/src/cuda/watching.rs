@@ -27,7 +27,8 @@ impl Watching {
         let outside = is_outside(&config.env);
         let most = config.evaluation.episodes.max(config.evaluation.final_episodes);
         let lanes = if outside { 1 } else { most.clamp(1, LANES) };
-        let another = |trainer: &Trainer| Evaluator::new(&trainer.config, &trainer.learner, make(&config.env)?);
+        let another =
+            |trainer: &Trainer| Evaluator::new(&trainer.config, &trainer.learner, make(&config.env)?);
         let more = |trainer: &Trainer| (1..lanes).map(|_| another(trainer)).collect::<Result<Vec<_>>>();
         let more = trainers.iter().map(more).collect::<Result<_>>()?;
         let acting = Acting::new(engine, &trainers[0].space, trainers.len(), lanes)?;
@@ -59,8 +60,9 @@ impl Watching {
                 let rows = self.acting.forward(engine, observations)?;
                 let rows = rows.chunks_exact(rows.len() / lanes.len());
                 let running = lanes.iter_mut().zip(rows).enumerate();
-                let running =
-                    running.filter(|(i, (lane, _))| lane.episode.is_none() && !beyond(*i)).map(|(_, both)| both);
+                let running = running
+                    .filter(|(i, (lane, _))| lane.episode.is_none() && !beyond(*i))
+                    .map(|(_, both)| both);
                 let act = |(lane, row): (&mut Lane, &[f32])| -> Result<()> {
                     lane.episode = lane.evaluator.act(row)?;
                     Ok(())

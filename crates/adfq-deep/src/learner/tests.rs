@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::PolicyKind;
+use crate::config::{PolicyKind, SplitConfig};
 use adfq::update::{Next, Noise, Transition, Update};
 use adfq::{Belief, random::stream};
 use adfq_env::Element;
@@ -16,6 +16,8 @@ fn learner(agent: AgentKind) -> Learner {
     (config.agent, config.policy) = (agent, PolicyKind::Epsilon);
     (config.learning.batch, config.adfq.sd, config.adfq.mean) = (BATCH, 2.0, 0.5);
     (config.learning.bound_targets, config.learning.target) = (false, TargetUpdate::Hard(1_000));
+    // Values of the size of the others': differences of a loss of thousands say nothing about gradients.
+    config.split = Some(SplitConfig { rewards: [0.0, 0.01], ..SplitConfig::default() });
     Learner::new(&config, &space()).unwrap()
 }
 
@@ -43,7 +45,7 @@ fn practised(agent: AgentKind) -> Learner {
 /// The output's biases shift all rows at once: their gradient is the sum over the rows.
 #[test]
 fn the_gradient_is_that_of_the_loss() {
-    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn] {
+    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn, AgentKind::Split] {
         let (mut learner, sample) = (practised(agent), sample());
         learner.compute_targets(&sample).unwrap();
         let width = learner.network.outputs();
@@ -95,6 +97,63 @@ fn adfq_learns_towards_the_posterior_of_the_target_network() {
     }
 }
 
+/// Tried and untried pairs: the targets by the equations of the docs, in f64.
+#[test]
+fn split_learns_towards_the_equations() {
+    let (mut learner, sample) = (practised(AgentKind::Split), sample());
+    (0..2 * BATCH).step_by(3).for_each(|i| {
+        let observation = &sample.both[i * 3..][..3];
+        learner.split_mut().unwrap().visit(observation, i % 2);
+    });
+    learner.compute_targets(&sample).unwrap();
+    let mut pass = Workspace::new(&learner.network, 1, 1).unwrap();
+    let split = learner.split().unwrap();
+    let (prior, noise) = split.prior_and_noise(&learner.rewards);
+    let (_, most) = learner.rewards.values(0.99);
+    let lambda = f64::from(SplitConfig::default().noise);
+    for i in 0..BATCH {
+        let next = &sample.next()[i * 3..][..3];
+        let row = learner.network.forward(&learner.target, next, &mut pass).unwrap();
+        let believed = |a: usize| {
+            let h = split.own.left(&split.own.features(next), a);
+            let u = 1.0 / (1.0 / prior + lambda * (1.0 / h - 1.0) / noise);
+            let trust = 1.0 - u / prior;
+            let var = u + trust * trust * (-2.0 * f64::from(row[2 + a])).exp().min(prior);
+            let mean = f64::from(row[a]);
+            let cap = (2.0 * prior.sqrt()).max(mean + 2.0 * var.sqrt()).min(most.into());
+            (mean, var, (trust * f64::from(row[4 + a]) + 2.0 * u / prior.sqrt()).min(cap))
+        };
+        let both = [believed(0), believed(1)];
+        let best = usize::from(both[1].0 > both[0].0);
+        let (mean, var, _) = both[best];
+        let (goes_on, reward) = (f64::from(u8::from(i != 5)), f64::from(sample.reward[i]));
+        let gamma = goes_on * f64::from(sample.discount[i]);
+        let close = |found: f32, expected: f64| {
+            assert!(
+                (f64::from(found) - expected).abs() < 1e-4 * (1.0 + expected.abs()),
+                "{i}: {found} {expected}"
+            );
+        };
+        close(split.mean[i], reward + gamma * mean);
+        close(split.inherited[i], (gamma * gamma * var).max(1e-5));
+        close(split.ahead[i], reward + gamma * both[0].2.max(both[1].2));
+    }
+}
+
+/// Whatever the network says, a pair that was never tried is as unsure and as hopeful as the prior.
+#[test]
+fn an_untried_pair_is_the_prior() {
+    let mut learner = practised(AgentKind::Split);
+    let (tried, mut pass) = ([0.3, -0.7, 0.2], Workspace::new(learner.network(), 1, 1).unwrap());
+    (0..1_000).for_each(|_| learner.split_mut().unwrap().visit(&tried, 0));
+    let mut row = vec![];
+    learner.beliefs(&tried, &mut pass, &mut row).unwrap();
+    let (prior, _) = learner.split().unwrap().prior_and_noise(&learner.rewards);
+    let sd = |a: usize| f64::from(-row[2 + a]).exp();
+    assert!((sd(1) / prior.sqrt() - 1.0).abs() < 1e-5 && sd(0) < sd(1));
+    assert!((f64::from(row[5]) / (2.0 * prior.sqrt()) - 1.0).abs() < 1e-5 && row[4] < row[5]);
+}
+
 #[test]
 fn before_learning_the_belief_is_the_prior_everywhere() {
     let learner = learner(AgentKind::Adfq);
@@ -106,7 +165,7 @@ fn before_learning_the_belief_is_the_prior_everywhere() {
 /// Rewards without a future: every agent's values become them.
 #[test]
 fn every_agent_learns_a_bandit() {
-    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn] {
+    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn, AgentKind::Split] {
         let mut learner = learner(agent);
         let mut sample = sample();
         sample.terminal.fill(true);
@@ -154,7 +213,7 @@ fn the_target_network_follows_hard_or_softly() {
 
 #[test]
 fn bounded_targets_stay_within_what_rewards_allow() {
-    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn] {
+    for agent in [AgentKind::Adfq, AgentKind::Dqn, AgentKind::Ddqn, AgentKind::Split] {
         let mut learner = practised(agent);
         learner.config.learning.bound_targets = true;
         learner.config.learning.discount = 0.5;
@@ -163,6 +222,10 @@ fn bounded_targets_stay_within_what_rewards_allow() {
         let targets = match &learner.targets {
             Targets::Adfq { beliefs, .. } => &beliefs.mean,
             Targets::Dqn { target, .. } | Targets::Ddqn { target, .. } => target,
+            Targets::Split { split, .. } => {
+                assert!(split.ahead.iter().all(|ahead| (0.0..=0.2).contains(ahead)), "{:?}", split.ahead);
+                &split.mean
+            }
         };
         assert!(targets.iter().all(|target| (0.0..=0.2).contains(target)), "{targets:?}");
         assert!(targets.contains(&0.2), "{targets:?}");

@@ -17,9 +17,12 @@ impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match (self.agent, self.policy) {
             (AgentKind::Adfq, PolicyKind::Thompson) => "ADFQ-TS",
-            (AgentKind::Adfq, PolicyKind::Epsilon) => "ADFQ-ε",
+            (AgentKind::Adfq, _) => "ADFQ-ε",
             (AgentKind::Dqn, _) => "DQN",
             (AgentKind::Ddqn, _) => "Double DQN",
+            (AgentKind::Split, PolicyKind::Optimist) => "Split ADFQ",
+            (AgentKind::Split, PolicyKind::Thompson) => "Split ADFQ-TS",
+            (AgentKind::Split, PolicyKind::Epsilon) => "Split ADFQ-ε",
         })?;
         if self.note.is_empty() { Ok(()) } else { write!(f, " ({})", self.note) }
     }

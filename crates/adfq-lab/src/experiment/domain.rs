@@ -1,9 +1,8 @@
-//! A domain with what is known of it: its exact Q*, where that can be learned, and how long a test run lasts.
+//! A domain with what is known of it: its exact Q*, where that can be learned, and how long a test run lasts. How far
+//! an agent is from it, is in [`distance`](super::distance).
 
 use adfq::Result;
-use adfq::agent::Agent;
-use adfq::agent::Believer;
-use adfq::mdp::{self, Mdp, Outcome, Solution};
+use adfq::mdp::{self, Garnet, Mdp, Outcome, Solution};
 
 /// Steps of a test run where nothing ends: twenty rounds of Loop.
 const CONTINUING_TEST: u64 = 100;
@@ -31,7 +30,27 @@ pub struct Domain {
 impl Domain {
     /// One of the [named](mdp::named) domains.
     pub fn named(name: &str) -> Result<Self> {
-        let mdp = mdp::named(name)?;
+        Self::of(mdp::named(name)?)
+    }
+
+    /// The domain of a trial: a named one, or one of the random MDPs, of which each trial has its own.
+    ///
+    /// ```
+    /// use adfq_lab::experiment::domain::Domain;
+    ///
+    /// let drawn = |trial| Domain::of_trial("random-10", trial).map(|domain| domain.mdp);
+    /// assert_eq!(drawn(0)?.states(), 10);
+    /// assert_ne!(drawn(0)?, drawn(1)?);
+    /// # Ok::<(), adfq::Error>(())
+    /// ```
+    pub fn of_trial(name: &str, trial: usize) -> Result<Self> {
+        match garnet(name) {
+            Some(garnet) => Self::of(garnet.mdp(trial as u64)?),
+            None => Self::named(name),
+        }
+    }
+
+    fn of(mdp: Mdp) -> Result<Self> {
         let best = mdp::policy_iteration(&mdp)?;
         let reachable = mdp.reachable();
         let states = (0..mdp.states()).filter(|&state| reachable[state]);
@@ -42,27 +61,6 @@ impl Domain {
     /// Whether any action has more than one outcome.
     pub fn is_stochastic(&self) -> bool {
         self.pairs.iter().any(|&(state, action)| self.mdp.outcomes(state, action).len() > 1)
-    }
-
-    /// The root mean square of Q - Q* over all pairs.
-    pub fn rmse(&self, agent: &impl Agent) -> f64 {
-        let square = |&(state, action): &(usize, usize)| {
-            let error = agent.means(state)[action] - self.best.action_values(state)[action];
-            error * error
-        };
-        (self.pairs.iter().map(square).sum::<f64>() / self.pairs.len() as f64).sqrt()
-    }
-
-    /// The shares of pairs whose Q* lies within ±1 and ±2 standard deviations of the belief.
-    pub fn coverage(&self, agent: &impl Believer) -> [f64; 2] {
-        let mut within = [0; 2];
-        for &(state, action) in &self.pairs {
-            let error = (agent.means(state)[action] - self.best.action_values(state)[action]).abs();
-            let sd = agent.var(state, action).sqrt();
-            within[0] += usize::from(error <= sd);
-            within[1] += usize::from(error <= 2.0 * sd);
-        }
-        within.map(|count| count as f64 / self.pairs.len() as f64)
     }
 
     /// How long a test run may last: 1.5 times the expected length of the optimal path from the start (paper App. F),
@@ -109,10 +107,22 @@ impl Domain {
     }
 }
 
+/// The kind of random MDP that a name stands for: `random-` and the number of states, which ends in `-episodic` where
+/// one outcome in twenty ends the episode.
+fn garnet(name: &str) -> Option<Garnet> {
+    let (states, actions, branching, ending) = match name {
+        "random-10" => (10, 2, 3, 0.0),
+        "random-30" => (30, 3, 4, 0.0),
+        "random-30-episodic" => (30, 3, 4, 0.05),
+        "random-100" => (100, 4, 5, 0.0),
+        _ => return None,
+    };
+    Some(Garnet { states, actions, branching, ending, ..Garnet::default() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adfq::agent::{LearningRate, QLearning};
 
     #[test]
     fn tests_of_the_optimal_policy() {
@@ -122,15 +132,5 @@ mod tests {
         let slippery = Domain::named("maze-stochastic").unwrap();
         assert!(slippery.is_stochastic() && slippery.test_steps() > 42);
         assert!(slippery.best_test() > 2.5 && slippery.best_test() < 3.0, "{}", slippery.best_test());
-    }
-
-    #[test]
-    fn errors_are_averaged_over_the_pairs_one_can_choose() {
-        // s₀ and s₁ have two actions each; the two ends have none. Q* is 2.7, 2.7 at s₀ and -3, 3 at s₁.
-        let simple = Domain::named("simple").unwrap();
-        assert_eq!(simple.pairs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        let zero = QLearning::new(4, 2, 0.9, LearningRate::Inverse, 0.0).unwrap();
-        let expected = ((2.0 * 2.7 * 2.7 + 2.0 * 9.0) / 4.0_f64).sqrt();
-        assert!((simple.rmse(&zero) - expected).abs() < 1e-12);
     }
 }

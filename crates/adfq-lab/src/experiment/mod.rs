@@ -8,10 +8,13 @@
 pub mod calibration;
 pub mod discrete_eval;
 pub mod discrete_rmse;
+pub mod distance;
+pub mod dives;
 pub mod domain;
 pub mod illustration;
 pub mod learning;
 pub mod picture;
+pub mod record;
 pub mod registry;
 pub mod results;
 pub mod rmse;
@@ -223,12 +226,21 @@ impl<E: Experiment> Job for E {
     }
 
     fn findings(&self, cache: &Cache, stop: &Stop) -> Result<Findings> {
-        let with_outcome = |unit: E::Unit| {
-            let outcome = outcome(self, &unit, cache, stop)?;
-            Ok((unit, outcome))
-        };
-        self.analyse(&self.units().into_iter().map(with_outcome).collect::<Result<Vec<_>>>()?)
+        self.analyse(&outcomes(self, cache, stop)?)
     }
+}
+
+/// The outcomes of all units, in their order, from the cache or computed.
+pub fn outcomes<E: Experiment>(
+    experiment: &E,
+    cache: &Cache,
+    stop: &Stop,
+) -> Result<Vec<(E::Unit, E::Outcome)>> {
+    let with_outcome = |unit: E::Unit| {
+        let outcome = outcome(experiment, &unit, cache, stop)?;
+        Ok((unit, outcome))
+    };
+    experiment.units().into_iter().map(with_outcome).collect()
 }
 
 /// The outcome of one unit, from the cache or computed.

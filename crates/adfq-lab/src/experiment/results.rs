@@ -72,7 +72,7 @@ impl<'a> Results<'a> {
     /// All labels, in the order of the roster.
     fn all_labels(&self) -> impl Iterator<Item = &'static str> + '_ {
         let takes_part = |label: &&str| self.0.iter().any(|(trial, _)| trial.contender.label == *label);
-        roster::LOOKS.iter().map(|(label, ..)| *label).filter(takes_part)
+        roster::looks().map(|(label, ..)| *label).filter(takes_part)
     }
 
     /// Adds the mean curves of a domain to a panel, and a triangle where a trial diverged. Who does not take part in

@@ -48,6 +48,7 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
     let exact = adfq(Rule::Exact, NoiseKind::Exact, false);
     let q_learning = Learner::QLearning { rate: LearningRate::paper(steps), initial: 0.0 };
     let ktd_q = Learner::KtdQ(KtdSettings::default());
+    let bayesian = Learner::BayesianQ { prior, noise_var: 1.0 };
     let greedy = Acting::EpsilonGreedy(EPSILON);
     let (learner, acting) = match label {
         ADFQ => (analytic, Acting::Uniform),
@@ -60,7 +61,7 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
         }
         Q_LEARNING => (q_learning, Acting::Uniform),
         KTD_Q => (ktd_q, Acting::Uniform),
-        BAYESIAN_Q => (Learner::BayesianQ(prior), Acting::Uniform),
+        BAYESIAN_Q => (bayesian, Acting::Uniform),
         ADFQ_TS | ADFQ_TS_NEUTRAL => (analytic, Acting::Thompson),
         ADFQ_GREEDY | ADFQ_GREEDY_NEUTRAL => (analytic, greedy),
         ADFQ_EXACT_TS => (exact, Acting::Thompson),
@@ -68,8 +69,8 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
         Q_BOLTZMANN => (q_learning, Acting::Boltzmann(temperature(domain))),
         KTD_GREEDY => (ktd_q, greedy),
         KTD_ACTIVE => (ktd_q, Acting::Active),
-        BAYESIAN_SAMPLING => (Learner::BayesianQ(prior), Acting::Thompson),
-        BAYESIAN_VPI => (Learner::BayesianQ(prior), Acting::Vpi),
+        BAYESIAN_SAMPLING => (bayesian, Acting::Thompson),
+        BAYESIAN_VPI => (bayesian, Acting::Vpi),
         _ => return None,
     };
     let label = LOOKS.iter().map(|(known, ..)| *known).find(|known| *known == label)?;
@@ -78,8 +79,13 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
 
 /// The colour and stroke of a contender, the same in every figure: the colour says what learns, the stroke how.
 pub fn look(label: &str) -> (Color, Dash) {
-    let found = LOOKS.iter().find(|(known, ..)| *known == label);
+    let found = looks().find(|(known, ..)| *known == label);
     found.map_or((Color::Grey, Dash::Solid), |&(_, color, dash)| (color, dash))
+}
+
+/// Everybody of the paper's experiments and of the study, in the order of every legend.
+pub fn looks() -> impl Iterator<Item = &'static (&'static str, Color, Dash)> {
+    LOOKS.iter().chain(crate::study::roster::LOOKS)
 }
 
 macro_rules! names {

@@ -2,15 +2,13 @@
 
 use super::Stop;
 use super::domain::Domain;
+pub use super::record::Record;
+use super::record::{Diary, Tests};
 use crate::Result;
 use crate::learner::{Acting, AnyAgent, Learner};
-use adfq::agent::Agent;
-use adfq::policy::{EpsilonGreedy, Policy};
-use adfq::random::{ChaCha8Rng, stream};
-use serde::{Deserialize, Serialize};
-
-/// Test runs per look in stochastic domains, of which the mean counts; in deterministic ones a single run will do.
-const TEST_RUNS: usize = 10;
+use adfq::agent::{Agent, Step};
+use adfq::policy::Policy;
+use adfq::random::stream;
 
 /// Steps between two questions whether to stop.
 const PATIENCE: u64 = 1_000;
@@ -68,30 +66,6 @@ pub struct Trial {
     pub seed: u64,
 }
 
-/// What a trial showed, one entry per look. After divergence all entries are NaN.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The number of steps before each look.
-    pub steps: Vec<u64>,
-    /// The root mean square error to Q*.
-    #[serde(with = "crate::float")]
-    pub rmse: Vec<f64>,
-    /// The share of Q* within ±1 sd of the belief; empty if the agent has no beliefs.
-    #[serde(with = "crate::float")]
-    pub within_1: Vec<f64>,
-    /// The share within ±2 sd.
-    #[serde(with = "crate::float")]
-    pub within_2: Vec<f64>,
-    /// The reward collected while learning, summed up to the look.
-    #[serde(with = "crate::float")]
-    pub reward: Vec<f64>,
-    /// The mean reward of the test runs; empty if there were none.
-    #[serde(with = "crate::float")]
-    pub test: Vec<f64>,
-    /// The step at which learning diverged, if it did.
-    pub diverged: Option<u64>,
-}
-
 impl Trial {
     /// The trial's unique name.
     pub fn key(&self) -> String {
@@ -108,116 +82,64 @@ impl Trial {
     /// Whoever acts at random gets the trial's own stream, whatever the agent: so all of them learn from the same
     /// trajectory.
     pub fn run(&self, stop: &Stop) -> Result<Record> {
+        let domain = Domain::of_trial(self.domain, self.number)?;
+        let name = format!("{}/tests", self.key());
+        let mut tests = self.tests.then(|| Tests::new(&domain, stream(self.seed, &name)));
+        let (mut diary, mut record) = (Diary::new(&domain), Record::default());
+        let (_, diverged) = self.learn(&domain, stop, |step, taken, agent| {
+            taken.into_iter().for_each(|taken| diary.note(taken));
+            if step == 0 || self.is_look(step) {
+                record.look(step, &diary, agent, tests.as_mut());
+            }
+        })?;
+        record.dives = diary.dives();
+        if let Some(step) = diverged {
+            record.give_up(step, (step..=self.steps).filter(|&step| self.is_look(step)));
+        }
+        Ok(record)
+    }
+
+    /// The agent at the end of the trial, in its domain.
+    pub fn learned(&self, stop: &Stop) -> Result<(Domain, AnyAgent)> {
+        let domain = Domain::of_trial(self.domain, self.number)?;
+        let (agent, _) = self.learn(&domain, stop, |_, _, _| {})?;
+        Ok((domain, agent))
+    }
+
+    /// Lets the agent act and learn. `see` is called before the first step and after each; what it returns is the
+    /// agent and, if learning diverged, at which step it did and ended.
+    fn learn(
+        &self,
+        domain: &Domain,
+        stop: &Stop,
+        mut see: impl FnMut(u64, Option<&Step>, &AnyAgent),
+    ) -> Result<(AnyAgent, Option<u64>)> {
         let (circumstances, key) = (self.circumstances(), self.key());
-        let domain = Domain::named(self.domain)?;
         let mut agent = self.contender.learner.build(&domain.mdp, self.seed, &circumstances, &key)?;
         let mut policy = self.contender.acting.policy()?;
         let shared = self.contender.acting == Acting::Uniform;
         let mut rng = stream(self.seed, &format!("{}/life", if shared { &circumstances } else { &key }));
-        let mut tests = self.tests.then(|| Tests::new(&domain, stream(self.seed, &format!("{key}/tests"))));
-        let (mut state, mut reward) = (domain.mdp.start(&mut rng), 0.0);
-        let mut record = Record::default();
-        record.look(0, &domain, &agent, reward, tests.as_mut());
+        let mut state = domain.mdp.start(&mut rng);
+        see(0, None, &agent);
         for step in 1..=self.steps {
             if step % PATIENCE == 0 {
                 stop.check()?;
             }
             let action = policy.act(&agent, state, &mut rng);
             let taken = domain.mdp.step(state, action, &mut rng);
-            reward += taken.reward;
             match agent.update(&taken) {
-                Err(adfq::Error::Diverged { .. }) => {
-                    self.give_up(step, &mut record);
-                    return Ok(record);
-                }
+                Err(adfq::Error::Diverged { .. }) => return Ok((agent, Some(step))),
                 other => other?,
             }
             state = if taken.terminal { domain.mdp.start(&mut rng) } else { taken.next_state };
-            if self.is_look(step) {
-                record.look(step, &domain, &agent, reward, tests.as_mut());
-            }
+            see(step, Some(&taken), &agent);
         }
-        Ok(record)
+        Ok((agent, None))
     }
 
     /// Look k is after step ⌊k · steps / looks⌋.
     fn is_look(&self, step: u64) -> bool {
         step * self.looks / self.steps > (step - 1) * self.looks / self.steps
-    }
-
-    /// Notes the divergence and fills the rest of the record with NaN.
-    fn give_up(&self, step: u64, record: &mut Record) {
-        record.diverged = Some(step);
-        let missed: Vec<u64> = (step..=self.steps).filter(|&step| self.is_look(step)).collect();
-        let length = record.steps.len() + missed.len();
-        record.steps.extend(missed);
-        for curve in [
-            &mut record.rmse,
-            &mut record.within_1,
-            &mut record.within_2,
-            &mut record.reward,
-            &mut record.test,
-        ] {
-            if !curve.is_empty() {
-                curve.resize(length, f64::NAN);
-            }
-        }
-    }
-}
-
-impl Record {
-    fn look(
-        &mut self,
-        step: u64,
-        domain: &Domain,
-        agent: &AnyAgent,
-        reward: f64,
-        tests: Option<&mut Tests<'_>>,
-    ) {
-        self.steps.push(step);
-        self.rmse.push(domain.rmse(agent));
-        self.reward.push(reward);
-        if agent.believes() {
-            let [one, two] = domain.coverage(agent);
-            self.within_1.push(one);
-            self.within_2.push(two);
-        }
-        if let Some(tests) = tests {
-            self.test.push(tests.run(agent));
-        }
-    }
-}
-
-/// Test runs of the greedy policy, in which nothing is learned (paper App. F).
-struct Tests<'a> {
-    domain: &'a Domain,
-    steps: u64,
-    runs: usize,
-    rng: ChaCha8Rng,
-}
-
-impl<'a> Tests<'a> {
-    fn new(domain: &'a Domain, rng: ChaCha8Rng) -> Self {
-        let runs = if domain.is_stochastic() { TEST_RUNS } else { 1 };
-        Self { domain, steps: domain.test_steps(), runs, rng }
-    }
-
-    /// The mean reward, undiscounted, from the start to the end of the episode or of the test.
-    fn run(&mut self, agent: &AnyAgent) -> f64 {
-        let (mdp, mut policy) = (&self.domain.mdp, EpsilonGreedy::greedy());
-        let mut sum = 0.0;
-        for _ in 0..self.runs {
-            let mut state = mdp.start(&mut self.rng);
-            for _ in 0..self.steps {
-                let taken = mdp.step(state, policy.act(agent, state, &mut self.rng), &mut self.rng);
-                sum += taken.reward;
-                if taken.terminal {
-                    break;
-                }
-                state = taken.next_state;
-            }
-        }
-        sum / self.runs as f64
     }
 }
 

@@ -1,5 +1,6 @@
 //! Beyond the paper: reward collected while learning, in two phases, as Dearden, Friedman and Russell (1998) report it.
 
+use super::domain::Domain;
 use super::learning::{Learning, Setting, load, title};
 use super::results::{Results, Score};
 use super::roster::{
@@ -42,7 +43,7 @@ impl TwoPhase {
 }
 
 /// The reward of a phase, 0 or 1. KTD-Q may diverge in it; then what it had earned at the last look counts.
-fn earned(record: &Record, phase: usize) -> f64 {
+pub fn earned(record: &Record, phase: usize) -> f64 {
     let at = |look: usize| record.reward.get(look).copied().filter(|reward| reward.is_finite());
     let start = at(phase).unwrap_or(0.0);
     at(phase + 1).map_or(0.0, |end| end - start)
@@ -70,18 +71,7 @@ impl Learning for TwoPhase {
         let mut figure = Figure::new("Reward collected while learning, by phase");
         for (domain, model) in results.domains().into_iter().zip(load(&results.domains())?) {
             let steps = self.plan.steps(phase(domain));
-            let best = average_reward(&model.mdp, &model.best.policy)? * steps as f64;
-            let heading = format!("{}, phases of {steps} steps", title(domain));
-            let mut panel = Panel::new(heading, Axis::linear("reward in the phase"), Axis::default());
-            for (phase, color) in [(0, Color::Sky), (1, Color::Blue)] {
-                let bars: Vec<Bar> = results
-                    .labels(domain)
-                    .into_iter()
-                    .map(|label| bar(results, domain, label, phase))
-                    .collect::<Result<_>>()?;
-                panel = panel.layer(Bars::new(format!("phase {}", phase + 1), bars).color(color));
-            }
-            figure = figure.panel(panel.layer(Rule::vertical("optimal policy, on average", best)));
+            figure = figure.panel(panel(results, domain, &model, steps)?);
         }
         let section = claims(results, prose())?.table(
             "Reward, mean over trials",
@@ -96,6 +86,22 @@ impl Learning for TwoPhase {
     }
 }
 
+/// What the contenders of a domain earned in each phase of so many steps, with the optimum beside it.
+pub fn panel(results: &Results<'_>, domain: &'static str, model: &Domain, steps: u64) -> Result<Panel> {
+    let best = average_reward(&model.mdp, &model.best.policy)? * steps as f64;
+    let heading = format!("{}, phases of {steps} steps", title(domain));
+    let mut panel = Panel::new(heading, Axis::linear("reward in the phase"), Axis::default());
+    for (phase, color) in [(0, Color::Sky), (1, Color::Blue)] {
+        let bars: Vec<Bar> = results
+            .labels(domain)
+            .into_iter()
+            .map(|label| bar(results, domain, label, phase))
+            .collect::<Result<_>>()?;
+        panel = panel.layer(Bars::new(format!("phase {}", phase + 1), bars).color(color));
+    }
+    Ok(panel.layer(Rule::vertical("optimal policy, on average", best)))
+}
+
 /// One bar: the mean over trials with its 95 % interval.
 fn bar(results: &Results<'_>, domain: &str, label: &str, phase: usize) -> Result<Bar> {
     let values = results.scores(domain, label, &|record| earned(record, phase));
@@ -104,7 +110,8 @@ fn bar(results: &Results<'_>, domain: &str, label: &str, phase: usize) -> Result
     Ok(Bar::new(label, estimate.value).interval(estimate.interval.low, estimate.interval.high))
 }
 
-fn by_trial(results: &Results<'_>) -> Result<Table> {
+/// What each trial earned in each phase.
+pub fn by_trial(results: &Results<'_>) -> Result<Table> {
     let mut table = Table::new(["domain", "agent", "trial", "phase 1", "phase 2"]);
     for (trial, record) in results.0 {
         let rewards = [earned(record, 0).into(), earned(record, 1).into()];

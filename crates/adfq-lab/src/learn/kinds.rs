@@ -13,14 +13,16 @@ use std::str::FromStr;
 /// assert_eq!("ktd-q".parse::<AgentKind>()?, AgentKind::KtdQ);
 /// assert!(!AgentKind::QLearning.policies().contains(&PolicyKind::Thompson));
 /// let error = "sarsa".parse::<AgentKind>().unwrap_err();
-/// assert_eq!(error.to_string(), "there is no agent \"sarsa\"; choose one of adfq, q-learning, ktd-q, bayesian-q");
+/// assert_eq!(error.to_string(), "there is no agent \"sarsa\"; choose one of split, adfq, q-learning, ktd-q, bayesian-q");
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentKind {
-    /// [`adfq::agent::Adfq`].
+    /// [`adfq::agent::SplitAdfq`].
     #[default]
+    Split,
+    /// [`adfq::agent::Adfq`].
     Adfq,
     /// [`adfq::agent::QLearning`].
     QLearning,
@@ -32,11 +34,12 @@ pub enum AgentKind {
 
 impl AgentKind {
     /// Every agent.
-    pub const ALL: [Self; 4] = [Self::Adfq, Self::QLearning, Self::KtdQ, Self::BayesianQ];
+    pub const ALL: [Self; 5] = [Self::Split, Self::Adfq, Self::QLearning, Self::KtdQ, Self::BayesianQ];
 
     /// The name by which one asks for it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Split => "split",
             Self::Adfq => "adfq",
             Self::QLearning => "q-learning",
             Self::KtdQ => "ktd-q",
@@ -44,12 +47,13 @@ impl AgentKind {
         }
     }
 
-    /// The policies it can follow: all of them, unless it has no beliefs. Its usual one comes first.
+    /// The policies it can follow: an optimist needs an agent with hopes, others beliefs. Its usual one comes first.
     pub fn policies(self) -> &'static [PolicyKind] {
         use PolicyKind::*;
         match self {
+            Self::Split => &PolicyKind::ALL,
             Self::QLearning => &[Epsilon, Greedy, Boltzmann, Uniform],
-            _ => &PolicyKind::ALL,
+            _ => &[Thompson, Epsilon, Greedy, Boltzmann, Vpi, Active, Uniform],
         }
     }
 }
@@ -65,6 +69,8 @@ impl AgentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyKind {
+    /// [`adfq::policy::Optimist`].
+    Optimist,
     /// [`adfq::policy::Thompson`].
     Thompson,
     /// [`adfq::policy::EpsilonGreedy`].
@@ -83,7 +89,8 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// Every policy.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
+        Self::Optimist,
         Self::Thompson,
         Self::Epsilon,
         Self::Greedy,
@@ -96,6 +103,7 @@ impl PolicyKind {
     /// The name by which one asks for it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Optimist => "optimist",
             Self::Thompson => "thompson",
             Self::Epsilon => "epsilon",
             Self::Greedy => "greedy",

@@ -5,7 +5,7 @@ use super::{AgentKind, LearnSettings, PolicyKind};
 use crate::learner::{Acting, Learner};
 use crate::{Error, Result};
 use adfq::Belief;
-use adfq::agent::{Agent, Believer, KtdSettings, LearningRate, Prior};
+use adfq::agent::{Agent, Believer, KtdSettings, LearningRate, Prior, SplitSettings};
 use adfq::mdp::Mdp;
 use adfq::policy::Policy;
 use adfq::random::stream;
@@ -31,7 +31,7 @@ pub(super) fn run(
 ) -> Result<Run> {
     let LearnSettings { steps, seed, .. } = *settings;
     let mut policy = acting(settings)?.policy()?;
-    let mut agent = learner(settings, start).build(mdp, seed, "learn", "learn")?;
+    let mut agent = learner(mdp, settings, start)?.build(mdp, seed, "learn", "learn")?;
     let (mut world, mut choice) = (stream(seed, "learn/world"), stream(seed, "learn/policy"));
     let (mut visits, mut episodes, mut reward) = (vec![0; mdp.states()], 0, 0.0);
     let mut state = mdp.start(&mut world);
@@ -59,11 +59,15 @@ pub(super) fn run(
 }
 
 /// The agent that the settings ask for, from the belief that their prior means.
-fn learner(settings: &LearnSettings, start: Belief) -> Learner {
+fn learner(mdp: &Mdp, settings: &LearnSettings, start: Belief) -> Result<Learner> {
     let LearnSettings { rule, noise, terminal_var, replay, .. } = *settings;
     let (mean, var) = (start.mean(), start.var());
     let prior = Prior::Constant { mean, var };
-    match settings.agent {
+    Ok(match settings.agent {
+        AgentKind::Split => {
+            let (rewards, settings) = (settings.prior.rewards(mdp)?, SplitSettings::default());
+            Learner::SplitAdfq { rewards, settings }
+        }
         AgentKind::Adfq => Learner::Adfq { rule, prior, noise, terminal_var, replay },
         AgentKind::QLearning => {
             Learner::QLearning { rate: LearningRate::paper(settings.steps), initial: mean }
@@ -71,8 +75,8 @@ fn learner(settings: &LearnSettings, start: Belief) -> Learner {
         AgentKind::KtdQ => {
             Learner::KtdQ(KtdSettings { initial_mean: mean, initial_var: var, ..KtdSettings::default() })
         }
-        AgentKind::BayesianQ => Learner::BayesianQ(prior),
-    }
+        AgentKind::BayesianQ => Learner::BayesianQ { prior, noise_var: 1.0 },
+    })
 }
 
 /// The policy that the settings ask for, if the agent can follow it.
@@ -80,9 +84,11 @@ fn acting(settings: &LearnSettings) -> Result<Acting> {
     let LearnSettings { agent, policy, epsilon, temperature, .. } = *settings;
     if !agent.policies().contains(&policy) {
         let takes = list(agent.policies());
-        return Err(Error::PolicyUnsupported { agent: agent.name(), policy: policy.name(), takes });
+        let lacks = if policy == PolicyKind::Optimist { "hopes" } else { "beliefs" };
+        return Err(Error::PolicyUnsupported { agent: agent.name(), lacks, policy: policy.name(), takes });
     }
     Ok(match policy {
+        PolicyKind::Optimist => Acting::Optimist,
         PolicyKind::Thompson => Acting::Thompson,
         PolicyKind::Epsilon => Acting::EpsilonGreedy(epsilon),
         PolicyKind::Greedy => Acting::EpsilonGreedy(0.0),

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 /// use adfq_lab::learn::{LearnSettings, PolicyKind};
 ///
 /// let usual = LearnSettings::for_mdp(&adfq::mdp::named("maze")?);
-/// assert_eq!((usual.policy, usual.steps), (PolicyKind::Thompson, 316_800));
+/// assert_eq!((usual.policy, usual.steps), (PolicyKind::Optimist, 316_800));
 /// let other = LearnSettings { policy: PolicyKind::Vpi, seed: 7, ..usual };
 /// assert_eq!(other.steps, 316_800);
 /// # Ok::<(), adfq_lab::Error>(())
@@ -51,7 +51,7 @@ impl LearnSettings {
     /// Steps for each (s,a) in larger MDPs: ten times the paper's 30,000 for Maze, and still less than a second.
     const STEPS_PER_PAIR: u64 = 300;
 
-    /// The paper's ADFQ with Thompson sampling, without noise.
+    /// Split ADFQ; for the paper's ADFQ, its update without noise.
     ///
     /// Without noise in stochastic domains too, where the authors take [`NoiseModel::AUTHORS`]: over six seeds with
     /// the authors' prior (10,000 to 13,440 steps), the greedy policy earned 1.00 of the optimum against .89 in
@@ -59,8 +59,8 @@ impl LearnSettings {
     pub fn for_mdp(mdp: &Mdp) -> Self {
         let pairs = (mdp.states() * mdp.actions()) as u64;
         Self {
-            agent: AgentKind::Adfq,
-            policy: PolicyKind::Thompson,
+            agent: AgentKind::Split,
+            policy: PolicyKind::Optimist,
             steps: Self::LEAST_STEPS.max(Self::STEPS_PER_PAIR * pairs),
             seed: 0,
             prior: PriorChoice::Auto,

@@ -1,8 +1,9 @@
 //! Where beliefs start in a run: a choice of the user's, made into a belief for the MDP at hand.
 
+use super::AgentKind;
 use crate::learner::walked_belief;
 use crate::{Error, Result};
-use adfq::agent::Prior;
+use adfq::agent::{Prior, Rewards};
 use adfq::mdp::Mdp;
 use serde::Serialize;
 use std::str::FromStr;
@@ -20,7 +21,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorChoice {
-    /// The mean of the authors' [`Prior::AUTHORS`], found by a random walk; their variance 100, or the square of the
+    /// Split ADFQ is told the range of the rewards that can be met. Others get the mean of the authors' [`Prior::AUTHORS`], found by a random walk; their variance 100, or the square of the
     /// mean if that is less. If the walk meets no positive reward, N(0, 100).
     ///
     /// The bound is ours: an sd of 10 on values of about 1 makes Thompson sampling blind (`deepsea-10`: the treasure
@@ -57,8 +58,21 @@ pub struct Start {
 }
 
 impl PriorChoice {
-    /// The belief this choice means for an MDP.
-    pub(super) fn start(&self, mdp: &Mdp, seed: u64) -> Result<Start> {
+    /// What an agent is told about rewards by this choice.
+    pub(super) fn rewards(&self, mdp: &Mdp) -> Result<Rewards> {
+        match *self {
+            Self::Auto => Ok(met(mdp)),
+            Self::Range { min, max, steps } => Ok(Rewards { min, max, horizon: steps }),
+            Self::Moments { .. } => Err(Error::PriorUnsupported),
+        }
+    }
+
+    /// The belief this choice means for an agent in an MDP.
+    pub(super) fn start(&self, agent: AgentKind, mdp: &Mdp, seed: u64) -> Result<Start> {
+        if agent == AgentKind::Split {
+            let belief = self.rewards(mdp)?.prior(mdp.gamma()).map_err(Error::Learning)?;
+            return Ok(Start { mean: belief.mean(), var: belief.var(), source: "from the range of rewards" });
+        }
         let named = |prior: Prior, source| {
             let belief = walked_belief(&prior, mdp, "learn/random walk", seed)?;
             Ok(Start { mean: belief.mean(), var: belief.var(), source })
@@ -79,6 +93,15 @@ impl PriorChoice {
             },
         }
     }
+}
+
+/// The range of the rewards that can be met. Where all are the same it reaches to 0, or to 1.
+fn met(mdp: &Mdp) -> Rewards {
+    let (mut min, mut max) = mdp.reward_range();
+    if min == max {
+        (min, max) = (min.min(0.0), if max == 0.0 { 1.0 } else { max.max(0.0) });
+    }
+    Rewards::within(min, max)
 }
 
 impl FromStr for PriorChoice {
@@ -110,7 +133,7 @@ mod tests {
 
     fn start(prior: &str, domain: &str) -> Start {
         let mdp = adfq::mdp::named(domain).unwrap();
-        prior.parse::<PriorChoice>().unwrap().start(&mdp, 0).unwrap()
+        prior.parse::<PriorChoice>().unwrap().start(AgentKind::Adfq, &mdp, 0).unwrap()
     }
 
     #[test]
@@ -138,9 +161,19 @@ mod tests {
     fn without_a_positive_reward_the_start_is_neutral() {
         let text = "# gamma: 0.9\n# start: 0\nstate,action,probability,next_state,reward,terminal\n0,0,1,0,-1,true\n";
         let mdp = adfq::mdp::file::parse_csv(text).unwrap();
-        let start = PriorChoice::Auto.start(&mdp, 0).unwrap();
+        let start = PriorChoice::Auto.start(AgentKind::Adfq, &mdp, 0).unwrap();
+        assert_eq!(PriorChoice::Auto.rewards(&mdp).unwrap(), Rewards::within(-1.0, 0.0));
         assert_eq!((start.mean, start.var), (0.0, 100.0));
         assert_eq!(start.source, "a random walk met no positive reward");
+    }
+
+    #[test]
+    fn split_adfq_is_told_the_range_of_rewards_and_nothing_else() {
+        let mdp = adfq::mdp::named("chain").unwrap();
+        let choice = |text: &str| text.parse::<PriorChoice>().unwrap();
+        assert_eq!(choice("auto").rewards(&mdp).unwrap(), Rewards::within(0.0, 10.0));
+        assert_eq!(choice("range:-1,2").rewards(&mdp).unwrap(), Rewards::within(-1.0, 2.0));
+        assert!(matches!(choice("0,1").start(AgentKind::Split, &mdp, 0), Err(Error::PriorUnsupported)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn every_agent_runs_with_every_policy_it_takes_and_refuses_the_others() {
             assert_eq!(learned.is_ok(), agent.policies().contains(&policy), "{agent} {policy}: {learned:?}");
         }
     }
-    let asked = LearnSettings { agent: AgentKind::QLearning, ..base };
+    let asked = LearnSettings { agent: AgentKind::QLearning, policy: PolicyKind::Thompson, ..base };
     assert_eq!(
         learn(&mdp, &asked, |_| {}).unwrap_err().to_string(),
         "q-learning has no beliefs, so it cannot follow the policy thompson; it takes epsilon, greedy, boltzmann, uniform"

@@ -88,6 +88,35 @@ impl Bootstrap {
         self.estimate(&differences, mean, rng)
     }
 
+    /// The ratio mean(a)/mean(b) and its interval, where trial i of `a` and of `b` share their circumstances, so that
+    /// both are drawn together.
+    ///
+    /// ```
+    /// use adfq::random::stream;
+    /// use adfq_lab::stats::Bootstrap;
+    ///
+    /// let (a, b) = ([1.0, 5.0, 9.0], [2.0, 10.0, 18.0]);
+    /// let ratio = Bootstrap::default().ratio(&a, &b, &mut stream(7, "a / b"))?;
+    /// assert_eq!((ratio.interval.low, ratio.value, ratio.interval.high), (0.5, 0.5, 0.5));
+    /// # Ok::<(), adfq_lab::Error>(())
+    /// ```
+    pub fn ratio<R: Rng + ?Sized>(&self, a: &[f64], b: &[f64], rng: &mut R) -> Result<Estimate> {
+        if a.len() != b.len() {
+            return Err(Error::Unpaired(a.len(), b.len()));
+        }
+        check("a ratio of means", a)?;
+        check("a ratio of means", b)?;
+        Ok(self.percentiles(mean(a) / mean(b), || {
+            let (mut above, mut below) = (0.0, 0.0);
+            for _ in 0..a.len() {
+                let trial = rng.random_range(0..a.len());
+                above += a[trial];
+                below += b[trial];
+            }
+            above / below
+        }))
+    }
+
     /// A statistic over several strata (tasks), each of them resampled on its own, so that every resample holds as
     /// many trials of each task as the data (Agarwal et al. 2021).
     ///

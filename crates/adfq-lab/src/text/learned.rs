@@ -20,7 +20,7 @@ const MOST_COLUMNS: usize = 4;
 /// let mdp = adfq::mdp::named("loop")?;
 /// let learned = learn(&mdp, &LearnSettings::for_mdp(&mdp), |_| {})?;
 /// let page = adfq_lab::text::learned(&mdp, &learned, false);
-/// assert!(page.starts_with("adfq (analytic rule, no noise) with thompson on loop: 9 states, 2 actions"));
+/// assert!(page.starts_with("split with optimist on loop: 9 states, 2 actions"));
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn learned(mdp: &Mdp, learned: &Learned, all: bool) -> String {

@@ -106,7 +106,8 @@ impl Program {
         // SAFETY: the program lives.
         let log = unsafe { result::get_program_log(self.program) }.unwrap_or_default();
         let log: Vec<u8> = log.into_iter().map(|c| c as u8).collect();
-        CStr::from_bytes_until_nul(&log).map_or_else(|_| String::new(), |log| log.to_string_lossy().into_owned())
+        CStr::from_bytes_until_nul(&log)
+            .map_or_else(|_| String::new(), |log| log.to_string_lossy().into_owned())
     }
 
     fn code(&self) -> std::result::Result<Vec<u8>, result::NvrtcError> {

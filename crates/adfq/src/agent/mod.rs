@@ -8,6 +8,8 @@ mod ktd_q;
 mod prior;
 mod q_learning;
 mod replay;
+mod split_adfq;
+mod split_stream;
 pub(crate) mod table;
 #[cfg(test)]
 mod toy;
@@ -15,9 +17,11 @@ mod toy;
 pub use adfq::{Adfq, AdfqSettings, NoiseModel};
 pub use bayesian_q::{BayesianQ, NormalGamma, Updating};
 pub use ktd_q::{KtdQ, KtdSettings};
-pub use prior::Prior;
+pub use prior::{Prior, Rewards};
 pub use q_learning::{LearningRate, QLearning};
 pub use replay::Replay;
+pub use split_adfq::{Heir, SplitAdfq, SplitSettings};
+pub use split_stream::{NoiseFrom, SplitStream, StreamSettings};
 
 use crate::Result;
 use rand::Rng;

@@ -70,13 +70,7 @@ impl Prior {
         match *self {
             Self::Constant { mean, var } => Belief::new(mean, var),
             Self::RewardRange { min, max, horizon } => {
-                setting(
-                    "max",
-                    max,
-                    max > min && max.is_finite() && min.is_finite(),
-                    "finite and above `min`",
-                )?;
-                let (low, high) = value_range(min, max, gamma, horizon)?;
+                let (low, high) = Rewards { min, max, horizon }.values(gamma)?;
                 Belief::new(0.5 * (low + high), (high - low).powi(2) / 12.0)
             }
             Self::DataDriven { var } => {
@@ -90,6 +84,48 @@ impl Prior {
     /// The walk to pass where the prior needs none: it stands still and earns nothing.
     pub fn no_walk() -> (f64, bool) {
         (0.0, false)
+    }
+}
+
+/// What is declared about rewards: all lie within [min, max].
+///
+/// ```
+/// use adfq::agent::Rewards;
+///
+/// let (low, high) = Rewards::within(0.0, 2.0).values(0.95)?;
+/// assert!(low == 0.0 && (high - 40.0).abs() < 1e-9);
+/// # Ok::<(), adfq::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rewards {
+    /// The least reward.
+    pub min: f64,
+    /// The greatest reward.
+    pub max: f64,
+    /// How many rewards an episode can pay, see [`Prior::RewardRange`]; `None` if nothing is known about that, which
+    /// needs γ < 1.
+    pub horizon: Option<u32>,
+}
+
+impl Rewards {
+    /// Rewards within [min, max], for as long as they may come.
+    pub const fn within(min: f64, max: f64) -> Self {
+        Self { min, max, horizon: None }
+    }
+
+    /// The range of the values that such rewards can have.
+    pub fn values(&self, gamma: f64) -> Result<(f64, f64)> {
+        let Self { min, max, horizon } = *self;
+        let good = max > min && max.is_finite() && min.is_finite();
+        setting("max", max, good, "finite and above `min`")?;
+        value_range(min, max, discount(gamma)?, horizon)
+    }
+
+    /// What is believed of a value before anything is seen: the mean is 0, or the possible value next to 0, since most
+    /// rewards of most tasks are 0; the sd half the range of all possible values.
+    pub fn prior(&self, gamma: f64) -> Result<Belief> {
+        let (low, high) = self.values(gamma)?;
+        Belief::new(0.0_f64.clamp(low, high), (0.5 * (high - low)).powi(2))
     }
 }
 

@@ -182,6 +182,22 @@ impl Mdp {
         reached
     }
 
+    /// The least and the greatest reward that can be met.
+    ///
+    /// ```
+    /// assert_eq!(adfq::mdp::named("chain")?.reward_range(), (0.0, 10.0));
+    /// # Ok::<(), adfq::Error>(())
+    /// ```
+    pub fn reward_range(&self) -> (f64, f64) {
+        let reachable = self.reachable();
+        let states = (0..self.states()).filter(|&state| reachable[state]);
+        let pairs = states.flat_map(|state| (0..self.actions()).map(move |action| (state, action)));
+        let outcomes = pairs.flat_map(|(state, action)| self.outcomes(state, action));
+        outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
+            (low.min(outcome.reward), high.max(outcome.reward))
+        })
+    }
+
     /// Whether the task is continuing: no terminal transition can ever happen.
     pub fn is_continuing(&self) -> bool {
         let ends = |state| (0..self.actions).any(|action| self.can_end(state, action));

@@ -3,6 +3,7 @@
 mod active;
 mod boltzmann;
 mod epsilon_greedy;
+mod optimist;
 mod thompson;
 mod trajectory;
 mod uniform;
@@ -12,6 +13,7 @@ mod weighted;
 pub use active::Active;
 pub use boltzmann::Boltzmann;
 pub use epsilon_greedy::{Epsilon, EpsilonGreedy, best};
+pub use optimist::{Hopeful, Optimist};
 pub use thompson::Thompson;
 pub use trajectory::Trajectory;
 pub use uniform::Uniform;

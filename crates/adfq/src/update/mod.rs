@@ -8,6 +8,9 @@
 //! | [`exact`] | the true moments of the posterior, for any \|A\| | closed form for \|A\| ≤ 2, else quadrature |
 //! | [`grid`] | the paper's ADFQ-Numeric: evenly spaced samples; kept for comparison | O(samples · \|A\|) |
 //!
+//! These three go from one belief to the next. [`split`] instead looks a belief up from all that a pair has led to, and keeps
+//! apart what sampling has left open and what the next states are unsure of: O(\|A\|).
+//!
 //! Noise is treated in [`noise`], the limit that makes ADFQ Q-learning in [`limit`]. [`Update`] picks a rule by
 //! value and applies the variance floor; [`batch`](crate::batch) runs it over arrays. The symbols are those of
 //! the paper; `y_b` is a target's mean seen from the prior's, `(r + γ μ_{s′,b}) - μ_{s,a}`.
@@ -22,6 +25,7 @@ pub mod noise;
 mod posterior;
 mod problem;
 mod quadrature;
+pub mod split;
 mod transition;
 
 pub use components::{Component, Components};

@@ -1,0 +1,153 @@
+//! What a learning trial shows: one entry per look at the agent.
+
+use super::dives::{Diver, Dives};
+use super::domain::Domain;
+use crate::learner::AnyAgent;
+use adfq::agent::Step;
+use adfq::policy::{EpsilonGreedy, Policy};
+use adfq::random::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// Test runs per look in stochastic domains, of which the mean counts; in deterministic ones a single run will do.
+const TEST_RUNS: usize = 10;
+
+/// What a trial showed, one entry per look. After divergence all entries are NaN.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The number of steps before each look.
+    pub steps: Vec<u64>,
+    /// The root mean square error to Q*.
+    #[serde(with = "crate::float")]
+    pub rmse: Vec<f64>,
+    /// The continuous ranked probability score of the beliefs; the mean absolute error of an agent without any.
+    #[serde(with = "crate::float")]
+    pub crps: Vec<f64>,
+    /// The share of Q* within ±1 sd of the belief; empty if the agent has no beliefs.
+    #[serde(with = "crate::float")]
+    pub within_1: Vec<f64>,
+    /// The share within ±2 sd.
+    #[serde(with = "crate::float")]
+    pub within_2: Vec<f64>,
+    /// The share within ±2 sd among the pairs visited so far; NaN before the first step.
+    #[serde(with = "crate::float")]
+    pub visited_2: Vec<f64>,
+    /// The reward collected while learning, summed up to the look.
+    #[serde(with = "crate::float")]
+    pub reward: Vec<f64>,
+    /// The mean reward of the test runs; empty if there were none.
+    #[serde(with = "crate::float")]
+    pub test: Vec<f64>,
+    /// The step at which learning diverged, if it did.
+    pub diverged: Option<u64>,
+    /// What became of the episodes, in DeepSea.
+    pub dives: Option<Dives>,
+}
+
+impl Record {
+    pub(super) fn look(
+        &mut self,
+        step: u64,
+        diary: &Diary<'_>,
+        agent: &AnyAgent,
+        tests: Option<&mut Tests<'_>>,
+    ) {
+        let domain = diary.domain;
+        self.steps.push(step);
+        self.rmse.push(domain.rmse(agent));
+        self.crps.push(domain.crps(agent));
+        self.reward.push(diary.reward);
+        if agent.believes() {
+            let [one, two] = domain.coverage(agent);
+            self.within_1.push(one);
+            self.within_2.push(two);
+            self.visited_2.push(domain.share_within(agent, 2.0, |pair| diary.has_visited(pair)));
+        }
+        if let Some(tests) = tests {
+            self.test.push(tests.run(agent));
+        }
+    }
+
+    /// Notes the divergence and fills the looks that were missed with NaN.
+    pub(super) fn give_up(&mut self, step: u64, missed: impl Iterator<Item = u64>) {
+        self.diverged = Some(step);
+        self.steps.extend(missed);
+        let length = self.steps.len();
+        for curve in [
+            &mut self.rmse,
+            &mut self.crps,
+            &mut self.within_1,
+            &mut self.within_2,
+            &mut self.visited_2,
+            &mut self.reward,
+            &mut self.test,
+        ] {
+            if !curve.is_empty() {
+                curve.resize(length, f64::NAN);
+            }
+        }
+    }
+}
+
+/// What happened so far: the reward, the pairs visited and, in DeepSea, the episodes.
+pub(super) struct Diary<'a> {
+    domain: &'a Domain,
+    reward: f64,
+    visited: Vec<bool>,
+    diver: Option<Diver>,
+}
+
+impl<'a> Diary<'a> {
+    pub(super) fn new(domain: &'a Domain) -> Self {
+        let visited = vec![false; domain.mdp.states() * domain.mdp.actions()];
+        Self { domain, reward: 0.0, visited, diver: Diver::new(domain) }
+    }
+
+    pub(super) fn note(&mut self, taken: &Step) {
+        self.reward += taken.reward;
+        self.visited[taken.state * self.domain.mdp.actions() + taken.action] = true;
+        if let Some(diver) = &mut self.diver {
+            diver.see(taken);
+        }
+    }
+
+    pub(super) fn dives(self) -> Option<Dives> {
+        self.diver.map(|diver| diver.dives)
+    }
+
+    fn has_visited(&self, &(state, action): &(usize, usize)) -> bool {
+        self.visited[state * self.domain.mdp.actions() + action]
+    }
+}
+
+/// Test runs of the greedy policy, in which nothing is learned (paper App. F).
+pub(super) struct Tests<'a> {
+    domain: &'a Domain,
+    steps: u64,
+    runs: usize,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> Tests<'a> {
+    pub(super) fn new(domain: &'a Domain, rng: ChaCha8Rng) -> Self {
+        let runs = if domain.is_stochastic() { TEST_RUNS } else { 1 };
+        Self { domain, steps: domain.test_steps(), runs, rng }
+    }
+
+    /// The mean reward, undiscounted, from the start to the end of the episode or of the test.
+    fn run(&mut self, agent: &AnyAgent) -> f64 {
+        let (mdp, mut policy) = (&self.domain.mdp, EpsilonGreedy::greedy());
+        let mut sum = 0.0;
+        for _ in 0..self.runs {
+            let mut state = mdp.start(&mut self.rng);
+            for _ in 0..self.steps {
+                let taken = mdp.step(state, policy.act(agent, state, &mut self.rng), &mut self.rng);
+                sum += taken.reward;
+                if taken.terminal {
+                    break;
+                }
+                state = taken.next_state;
+            }
+        }
+        sum / self.runs as f64
+    }
+}

@@ -1,0 +1,118 @@
+//! What pairs have in common: how noisy their targets are, and how far their values lie from the prior mean. A pair
+//! that was tried seldom, or never, is judged by the others.
+
+use super::SplitSettings;
+use crate::Belief;
+use crate::update::split::{SplitBelief, SplitPrior};
+
+/// Sums over all pairs that were tried, kept up to date pair by pair.
+#[derive(Clone, Debug)]
+pub(super) struct Population {
+    settings: SplitSettings,
+    /// The prior as declared, and the least variance that may be learned.
+    declared: Belief,
+    least: f64,
+    /// Over all pairs.
+    sum: Share,
+    /// How many pairs were tried.
+    pairs: f64,
+    shares: Vec<Share>,
+}
+
+/// What a pair contributes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// S / (√n + 1).
+    scatter: f64,
+    /// √n - 1.
+    degrees: f64,
+    /// (μ - m₀)².
+    square: f64,
+}
+
+impl Population {
+    pub fn new(pairs: usize, declared: Belief, least: f64, settings: SplitSettings) -> Self {
+        let (sum, shares) = (Share::default(), vec![Share::default(); pairs]);
+        Self { settings, declared, least, sum, pairs: 0.0, shares }
+    }
+
+    /// What is known of a pair that was never tried. What was declared counts as one pair, or as one observation.
+    #[inline]
+    pub fn prior(&self) -> SplitPrior {
+        let (m_0, v_0) = (self.declared.mean(), self.declared.var());
+        // Differences of sums may end below 0 by a rounding.
+        let Share { scatter, degrees, square } = self.sum;
+        let (mut noise, mut var) = (self.settings.noise * v_0, v_0);
+        if self.settings.learn_noise {
+            noise = (noise + scatter.max(0.0)) / (1.0 + degrees);
+        }
+        if self.settings.learn_spread {
+            var = ((v_0 + square.max(0.0)) / (1.0 + self.pairs)).max(self.least);
+        }
+        SplitPrior { belief: Belief::trusted(m_0, var), noise }
+    }
+
+    /// Takes in what a pair is after so many visits, in place of what it was.
+    ///
+    /// Its noise S/(n-1) has the weight √n - 1: by n - 1 a few pairs that are visited all the time, and are perhaps
+    /// certain, would speak for the rest.
+    #[inline]
+    pub fn note(&mut self, pair: usize, visits: u32, belief: &SplitBelief) {
+        let off = belief.mean - self.declared.mean();
+        let root = f64::from(visits).sqrt();
+        let new = Share { scatter: belief.scatter / (root + 1.0), degrees: root - 1.0, square: off * off };
+        let old = std::mem::replace(&mut self.shares[pair], new);
+        self.sum.scatter += new.scatter - old.scatter;
+        self.sum.degrees += new.degrees - old.degrees;
+        self.sum.square += new.square - old.square;
+    }
+
+    /// Counts a pair that is tried for the first time.
+    pub fn welcome(&mut self) {
+        self.pairs += 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::update::split::{Target, update};
+
+    #[test]
+    fn what_pairs_show_outweighs_what_was_declared() {
+        let settings = SplitSettings { noise: 0.5, ..SplitSettings::default() };
+        let mut population = Population::new(2, Belief::new(0.0, 100.0).unwrap(), 0.01, settings);
+        assert_eq!((population.prior().noise, population.prior().belief.var()), (50.0, 100.0));
+        // Two pairs, each with outcomes 1 and 3 equally often: S = n about their mean 2.
+        for round in 1..=2_000 {
+            for pair in 0..2 {
+                let tally =
+                    [1.0, 3.0].map(|mean| Target { count: f64::from(round), mean, scatter: 0.0, var: 0.0 });
+                let belief = update(&population.prior(), tally, 0.0).unwrap();
+                population.note(pair, 2 * round, &belief);
+                if round == 1 {
+                    population.welcome();
+                }
+            }
+        }
+        let SplitPrior { belief, noise } = population.prior();
+        // 50 + 2 · 4000/64.2 over 1 + 2 · 62.2.
+        assert!(
+            (noise - (50.0 + 2.0 * 4e3 / (4e3_f64.sqrt() + 1.0)) / (2.0 * 4e3_f64.sqrt() - 1.0)).abs() < 1e-9
+        );
+        assert!((belief.var() - (100.0 + 2.0 * 4.0) / 3.0).abs() < 0.1, "{}", belief.var());
+    }
+
+    #[test]
+    fn nothing_is_learned_unless_asked_for() {
+        let settings = SplitSettings { learn_noise: false, learn_spread: false, ..SplitSettings::default() };
+        let declared = Belief::new(0.0, 100.0).unwrap();
+        let mut population = Population::new(1, declared, 0.01, settings);
+        let before = population.prior();
+        let belief =
+            update(&before, [Target { count: 9.0, mean: 7.0, scatter: 0.0, var: 0.0 }], 0.0).unwrap();
+        population.note(0, 9, &belief);
+        population.welcome();
+        assert_eq!(population.prior(), before);
+    }
+}

@@ -1,0 +1,276 @@
+//! The split update on any input, and Split ADFQ on whole domains: what it promises, with fixed seeds.
+
+use adfq::agent::{Agent, Believer, LearningRate, QLearning, Rewards, SplitAdfq, SplitSettings};
+use adfq::mdp::{self, DeepSea, Mdp, policy_iteration};
+use adfq::policy::{Optimist, Policy, Uniform};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq::update::split::{Member, SplitPrior, Target, maximum, update};
+use adfq::{Belief, Error};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Numbers of every size, both signs, and 0.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => (-300.0..300.0_f64, any::<bool>()).prop_map(|(e, s)| if s { 10_f64.powf(e) } else { -(10_f64.powf(e)) }),
+        2 => (-4..4_i32).prop_map(f64::from),
+        1 => Just(0.0),
+    ]
+}
+
+/// The same without a sign.
+fn size() -> impl Strategy<Value = f64> {
+    number().prop_map(f64::abs)
+}
+
+fn any_target() -> impl Strategy<Value = Target> {
+    (1..1_000_000_u32, number(), size(), size()).prop_map(|(n, mean, scatter, var)| Target {
+        count: f64::from(n),
+        mean,
+        scatter,
+        var,
+    })
+}
+
+/// Problems on one scale, where a tolerance can be stated.
+fn tame() -> impl Strategy<Value = (SplitPrior, Vec<Target>, f64)> {
+    let prior = (-5.0..5.0, 0.1..100.0, 0.001..10.0)
+        .prop_map(|(mean, var, noise)| SplitPrior { belief: Belief::new(mean, var).unwrap(), noise });
+    let target = (1..50_u32, -8.0..8.0, 0.0..4.0, 0.0..4.0).prop_map(|(n, mean, scatter, var)| Target {
+        count: f64::from(n),
+        mean,
+        scatter,
+        var,
+    });
+    (prior, vec(target, 1..6), 0.0..0.99)
+}
+
+fn close(x: f64, y: f64) -> bool {
+    (x - y).abs() <= 1e-9 * (1.0 + x.abs().max(y.abs()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    /// Any finite input gives a proper belief, or an error that says that it does not fit.
+    #[test]
+    fn no_nan(
+        mean in number(), var in size(), noise in size(), tally in vec(any_target(), 0..8), echo in 0.0..1.0,
+    ) {
+        let Ok(belief) = Belief::new(mean, var) else { return Ok(()) };
+        match update(&SplitPrior { belief, noise }, tally, echo) {
+            Ok(found) => {
+                prop_assert!(found.mean.is_finite() && found.own >= 0.0 && found.inherited >= 0.0, "{found:?}");
+                prop_assert!(found.var().is_finite() && found.noise >= 0.0, "{found:?}");
+                prop_assert!((0.0..=1.0).contains(&found.trust), "{found:?}");
+            }
+            Err(error) => prop_assert!(matches!(error, Error::NotRepresentable { .. }), "{error}"),
+        }
+    }
+
+    #[test]
+    fn the_maximum_is_sane(members in vec((number(), size(), size()), 1..8)) {
+        let members = members.into_iter().map(|(mean, own, rest)| Member { mean, own, var: own + rest });
+        let (mean, var) = maximum(members.clone());
+        let greedy = members.clone().reduce(|a, b| if b.mean > a.mean { b } else { a }).unwrap();
+        prop_assert_eq!(mean, greedy.mean);
+        let most = members.map(|b| b.own).fold(0.0, f64::max);
+        prop_assert!(var >= greedy.var && var <= greedy.var + 0.5 * (most + greedy.own) * (1.0 + 1e-12), "{var}");
+    }
+
+    /// The mean lies between the prior mean and the targets; neither part of the variance exceeds where it comes from.
+    #[test]
+    fn a_belief_lies_between_what_it_rests_on((prior, tally, echo) in tame()) {
+        let found = update(&prior, tally.clone(), echo).unwrap();
+        let means = || tally.iter().map(|target| target.mean).chain([prior.belief.mean()]);
+        let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+        prop_assert!(found.mean >= low - 1e-9 && found.mean <= high + 1e-9);
+        prop_assert!(found.sampling <= prior.belief.var() * (1.0 + 1e-12) && found.own >= found.sampling);
+        let widest = tally.iter().map(|target| target.var).fold(0.0, f64::max);
+        prop_assert!(found.inherited <= widest * (1.0 + 1e-12));
+    }
+
+    /// Neither the order of outcomes matters nor whether equal ones are counted together.
+    #[test]
+    fn a_tally_is_a_multiset((prior, tally, echo) in tame()) {
+        let whole = update(&prior, tally.clone(), echo).unwrap();
+        let halves = tally.iter().rev().chain(&tally).map(|t| Target { count: 0.5 * t.count, scatter: 0.5 * t.scatter, ..*t });
+        let halves = update(&prior, halves, echo).unwrap();
+        prop_assert!(close(whole.mean, halves.mean) && close(whole.noise, halves.noise));
+        prop_assert!(close(whole.own, halves.own) && close(whole.inherited, halves.inherited));
+    }
+
+    /// Rewards in other units, and a constant on top of all values, change the belief accordingly.
+    #[test]
+    fn units_do_not_matter((prior, tally, echo) in tame(), scale in 0.01..100.0_f64, shift in -9.0..9.0_f64) {
+        let belief = Belief::new(scale * prior.belief.mean() + shift, scale * scale * prior.belief.var()).unwrap();
+        let moved = SplitPrior { belief, noise: scale * scale * prior.noise };
+        let targets = tally.iter().map(|t| {
+            Target { count: t.count, mean: scale * t.mean + shift, scatter: scale * scale * t.scatter, var: scale * scale * t.var }
+        });
+        let moved = update(&moved, targets, echo).unwrap();
+        let plain = update(&prior, tally.clone(), echo).unwrap();
+        prop_assert!(((moved.mean - shift) / scale - plain.mean).abs() < 1e-6);
+        prop_assert!((moved.var() / (scale * scale) / plain.var() - 1.0).abs() < 1e-6);
+    }
+}
+
+/// Split ADFQ with nothing but the range of a domain's rewards.
+fn agent(mdp: &Mdp, seed: u64) -> SplitAdfq {
+    let pairs = (0..mdp.states()).flat_map(|s| (0..mdp.actions()).map(move |a| (s, a)));
+    let rewards: Vec<f64> = pairs.flat_map(|(s, a)| mdp.outcomes(s, a)).map(|o| o.reward).collect();
+    let range = |pick: fn(f64, f64) -> f64| rewards.iter().copied().reduce(pick).unwrap();
+    let rewards = Rewards::within(range(f64::min), range(f64::max));
+    let settings = SplitSettings::default();
+    SplitAdfq::new(mdp.states(), mdp.actions(), mdp.gamma(), rewards, settings, stream(seed, "agent"))
+        .unwrap()
+}
+
+/// Lets an agent act and learn for some steps; returns what it collects.
+fn live<A: Agent, P: Policy<A>>(
+    mdp: &Mdp,
+    agent: &mut A,
+    policy: &mut P,
+    steps: u64,
+    state: &mut usize,
+    rng: &mut ChaCha8Rng,
+) -> f64 {
+    let mut collected = 0.0;
+    for _ in 0..steps {
+        let step = mdp.step(*state, policy.act(agent, *state, rng), rng);
+        agent.update(&step).unwrap();
+        collected += step.reward;
+        *state = if step.terminal { mdp.start(rng) } else { step.next_state };
+    }
+    collected
+}
+
+/// All (s,a) that can be chosen, with Q*.
+fn optimum(mdp: &Mdp) -> Vec<(usize, usize, f64)> {
+    let (best, reachable) = (policy_iteration(mdp).unwrap(), mdp.reachable());
+    let states = (0..mdp.states()).filter(|&s| reachable[s]);
+    states
+        .flat_map(|s| {
+            best.action_values(s).iter().enumerate().map(move |(a, &q)| (s, a, q)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Root mean square error to Q*.
+fn rmse(agent: &impl Agent, optimum: &[(usize, usize, f64)]) -> f64 {
+    let square = optimum.iter().map(|&(s, a, q)| (agent.means(s)[a] - q).powi(2)).sum::<f64>();
+    (square / optimum.len() as f64).sqrt()
+}
+
+/// The share of Q* within ±2 sd.
+fn coverage(agent: &SplitAdfq, optimum: &[(usize, usize, f64)]) -> f64 {
+    let within =
+        |&&(s, a, q): &&(usize, usize, f64)| (agent.means(s)[a] - q).abs() <= 2.0 * agent.var(s, a).sqrt();
+    optimum.iter().filter(within).count() as f64 / optimum.len() as f64
+}
+
+/// On random walks: mean coverage of ±2 sd at ten looks, over six walks, and the area under the error over that of
+/// Q-learning with the paper's rate on the same walks.
+fn walk(name: &str, steps: u64) -> (f64, f64) {
+    let mdp = mdp::named(name).unwrap();
+    let optimum = optimum(&mdp);
+    let (mut covered, mut area, mut area_of_q) = (0.0, 0.0, 0.0);
+    for seed in 0..6 {
+        let mut ours = agent(&mdp, seed);
+        let rate = LearningRate::paper(steps);
+        let mut q = QLearning::new(mdp.states(), mdp.actions(), mdp.gamma(), rate, 0.0).unwrap();
+        let mut rngs = [stream(seed, name), stream(seed, name)];
+        let mut states = [0, 1].map(|i| mdp.start(&mut rngs[i]));
+        for _ in 0..10 {
+            live(&mdp, &mut ours, &mut Uniform, steps / 10, &mut states[0], &mut rngs[0]);
+            live(&mdp, &mut q, &mut Uniform, steps / 10, &mut states[1], &mut rngs[1]);
+            covered += coverage(&ours, &optimum) / 60.0;
+            area += rmse(&ours, &optimum);
+            area_of_q += rmse(&q, &optimum);
+        }
+    }
+    (covered, area / area_of_q)
+}
+
+/// The ±2 sd of a calibrated belief hold 95 %. In Chain and Loop all values err together, so that six walks are
+/// few; with sixty, coverage is 90 % or more at any time from a tenth of the horizon on (docs/split-adfq.md).
+#[test]
+fn beliefs_hold_the_truth_and_errors_fall_sooner_than_those_of_q_learning() {
+    for (name, steps, ratio) in [
+        ("chain", 10_000, 0.8),
+        ("loop", 10_000, 0.05),
+        ("loop-stochastic", 10_000, 0.5),
+        ("minimaze-stochastic", 10_000, 0.6),
+        ("simple10", 5_000, 0.6),
+    ] {
+        let (covered, area) = walk(name, steps);
+        assert!(covered > 0.85, "{name}: {covered}");
+        assert!(area < ratio, "{name}: {area} of Q-learning's");
+    }
+}
+
+/// The optimum is 3,677 per 1,000 steps; IEQL+ has 2,344 and 2,557 in its two phases.
+#[test]
+fn chain_is_learned_within_a_thousand_steps() {
+    let mdp = mdp::named("chain").unwrap();
+    let mut phases = [0.0; 2];
+    for seed in 0..8 {
+        let (mut learner, mut rng, mut state) = (agent(&mdp, seed), stream(seed, "life"), 0);
+        for phase in &mut phases {
+            *phase += live(&mdp, &mut learner, &mut Optimist, 1_000, &mut state, &mut rng) / 8.0;
+        }
+    }
+    assert!(phases[0] > 2_600.0 && phases[1] > 3_300.0, "{phases:?}");
+}
+
+/// Random actions find the treasure once in 2²⁰ episodes.
+#[test]
+fn deep_sea_is_solved_in_a_few_hundred_episodes() {
+    for seed in 0..3 {
+        let mdp = DeepSea { size: 20, shuffle: Some(seed), ..DeepSea::default() }.mdp().unwrap();
+        let (mut diver, mut rng, mut state) = (agent(&mdp, seed), stream(seed, "dive"), 0);
+        live(&mdp, &mut diver, &mut Optimist, 300 * 20, &mut state, &mut rng);
+        let found = live(&mdp, &mut diver, &mut Optimist, 100 * 20, &mut state, &mut rng);
+        // 99 if it goes for the treasure every time; now and then a dive is still spent on a doubt.
+        assert!(found > 90.0, "seed {seed}: {found} in a hundred episodes");
+    }
+}
+
+#[test]
+fn maze_is_mastered() {
+    let mdp = mdp::named("maze").unwrap();
+    let (mut learner, mut rng, mut state) =
+        (agent(&mdp, 0), stream(0, "life"), mdp.start(&mut stream(0, "s")));
+    live(&mdp, &mut learner, &mut Optimist, 20_000, &mut state, &mut rng);
+    let collected = live(&mdp, &mut learner, &mut Optimist, 2_800, &mut state, &mut rng);
+    assert!(collected >= 299.0, "{collected} of 300");
+}
+
+#[test]
+fn the_same_seed_is_the_same_life() {
+    let mdp = mdp::named("loop-stochastic").unwrap();
+    let run = || {
+        let (mut learner, mut rng, mut state) = (agent(&mdp, 3), stream(3, "life"), 0);
+        live(&mdp, &mut learner, &mut Optimist, 2_000, &mut state, &mut rng);
+        (0..9).map(|s| (learner.means(s).to_vec(), learner.var(s, 0).to_bits())).collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn what_cannot_be_is_an_error() {
+    let new =
+        |gamma, rewards, settings| SplitAdfq::new(2, 2, gamma, rewards, settings, stream(0, "agent")).err();
+    let (fine, settings) = (Rewards::within(0.0, 1.0), SplitSettings::default());
+    assert_eq!(new(0.9, fine, settings), None);
+    assert_eq!(new(1.0, Rewards { horizon: Some(5), ..fine }, settings), None);
+    for (gamma, rewards, settings) in [
+        (1.0, fine, settings),
+        (0.9, Rewards::within(1.0, 1.0), settings),
+        (0.9, Rewards::within(0.0, f64::INFINITY), settings),
+        (0.9, fine, SplitSettings { noise: 0.0, ..settings }),
+        (0.9, fine, SplitSettings { reach: f64::NAN, ..settings }),
+    ] {
+        assert!(matches!(new(gamma, rewards, settings), Some(Error::Setting { .. })), "{gamma} {rewards:?}");
+    }
+}
