@@ -9,10 +9,10 @@
 
 use adfq::random::stream;
 use adfq_deep::config::Priority;
-use adfq_deep::cuda::Fleet;
+use adfq_deep::cuda::{Acting, Fleet};
 use adfq_deep::{Config, Result};
 use adfq_env::{Element, Space};
-use adfq_nn::cuda::{Buffer, Device, Input, Precision, View, Which};
+use adfq_nn::cuda::{Device, Precision};
 use adfq_nn::{Head, Layer, Network, Padding, Spec};
 use rand::RngExt;
 use std::time::Instant;
@@ -85,18 +85,15 @@ fn time_step(device: &Device, fleet: &mut Fleet) -> Result<f64> {
 }
 
 /// The median time from so many observations on the host to their outputs there, in µs.
-fn time_acting(device: &Device, fleet: &mut Fleet, space: &Space, rows: usize) -> Result<f64> {
-    let engine = fleet.engine();
-    let mut pass = engine.pass(1, rows)?;
+fn time_acting(fleet: &Fleet, space: &Space, rows: usize) -> Result<f64> {
+    let mut acting = Acting::new(fleet.engine(), space, 1, rows)?;
     let mut rng = stream(1, "gpu");
-    let bytes: Vec<u8> = (0..rows * space.observation_len()).map(|_| rng.random()).collect();
-    let mut input = Buffer::<u8>::zeros(device, bytes.len())?;
+    let seen: Vec<u8> = (0..space.observation_len()).map(|_| rng.random()).collect();
     let mut times = Vec::new();
     for _ in 0..OUTER * INNER {
         let start = Instant::now();
-        input.upload(&bytes)?;
-        engine.forward(&mut pass, &[View { which: Which::Online, input: Input::Bytes(&input) }])?;
-        std::hint::black_box(pass.outputs().download()?);
+        acting.rows().for_each(|row| row.copy_from_slice(&seen));
+        std::hint::black_box(acting.forward(fleet.engine())?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     Ok(median(times.split_off(INNER)))
@@ -195,8 +192,8 @@ fn main() -> Result<()> {
         print(name, [aim, step], step_floor(&spec(config, space))?);
     }
     if !is_brief {
-        let mut fleet = fleet(&device, &atari, &pixels, 1, 1)?;
-        let time = time_acting(&device, &mut fleet, &pixels, 16)?;
+        let fleet = fleet(&device, &atari, &pixels, 1, 1)?;
+        let time = time_acting(&fleet, &pixels, 16)?;
         print(
             "acting, 16 observations, with copies",
             [90.0, time],

@@ -3,13 +3,28 @@
 use super::raw::Pinned;
 use super::step::record;
 use crate::Result;
-use crate::observation::Observation;
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Buffer, Engine, Graph, Input, Pass, View, Which};
 
-/// Forward passes of what the host sees, some rows for each run: one graph with the copies to and fro, captured at the
-/// first.
-pub(super) struct Acting {
+/// Forward passes of what the host sees, some observations for each run: one graph with the copies to and fro, captured at
+/// the first.
+///
+/// ```
+/// use adfq_deep::{Config, cuda::{Acting, Fleet}};
+/// use adfq_nn::cuda::{Device, Precision};
+///
+/// let env = adfq_env::make("cartpole")?;
+/// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
+/// let fleet = Fleet::new(&device, env.space(), &[Config::for_env("cartpole")?], Precision::Tf32)?;
+/// let mut acting = Acting::new(fleet.engine(), env.space(), 1, 2)?;
+/// for (row, angle) in acting.rows().zip([-0.1_f32, 0.1]) {
+///     row.copy_from_slice(&[0.0, 0.0, angle, 0.0].map(f32::to_ne_bytes).concat());
+/// }
+/// let outputs = acting.forward(fleet.engine())?;
+/// assert_eq!(outputs.len(), 2 * 4); // mean and log deviation of two actions, for each observation
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
+pub struct Acting {
     pass: Pass,
     input: Staged,
     observations: Pinned,
@@ -38,15 +53,14 @@ impl Acting {
         Ok(Self { pass, input, observations, outputs, row, graph: None })
     }
 
-    /// The outputs for these observations. Waits for them.
-    pub fn forward<'a>(
-        &mut self,
-        engine: &Engine,
-        observations: impl Iterator<Item = &'a Observation>,
-    ) -> Result<&[f32]> {
-        for (observation, out) in observations.zip(self.observations.bytes().chunks_exact_mut(self.row)) {
-            observation.stacked(out);
-        }
+    /// Where the observations go, in page-locked memory: those of the first run, of the second, and so on, each with its
+    /// frames stacked and its numbers as they are in memory.
+    pub fn rows(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.observations.bytes().chunks_exact_mut(self.row)
+    }
+
+    /// The outputs for what was written to [`rows`](Self::rows), in the same order. Waits for them.
+    pub fn forward(&mut self, engine: &Engine) -> Result<&[f32]> {
         if self.graph.is_none() {
             self.graph = Some(record(engine.device(), || self.put_on_stream(engine))?);
         }

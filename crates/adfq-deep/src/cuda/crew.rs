@@ -141,7 +141,8 @@ impl Crew {
     pub fn advance(&mut self) -> Result<()> {
         let mut clock = Clock::start();
         let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
-        let rows = self.acting.forward(self.fleet.engine(), observations)?.to_vec();
+        self.acting.rows().zip(observations).for_each(|(row, observation)| observation.stacked(row));
+        let rows = self.acting.forward(self.fleet.engine())?.to_vec();
         let width = rows.len() / self.trainers.len();
         self.try_each(|run, trainer, _| {
             let (rows, actions, step) = (&rows[run * width..][..width], trainer.space.actions, trainer.step);
@@ -221,17 +222,22 @@ impl Crew {
         Ok(())
     }
 
-    /// Plays greedy episodes with the present parameters, those of all runs side by side. Training does not notice.
+    /// Plays greedy episodes with the present parameters, those of all runs that have not failed side by side. Training does
+    /// not notice.
     pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
         self.learn()?;
         let (step, mut clock) = (self.step(), Clock::start());
         let name = format!("evaluation/{step}");
-        let played = self.watching.play(self.fleet.engine(), &mut self.trainers, &name, episodes)?;
-        for (trainer, episodes) in self.trainers.iter_mut().zip(played) {
-            trainer.evaluated = Some(Evaluation { step, episodes });
+        let sound: Vec<bool> = self.failures.iter().map(Option::is_none).collect();
+        let played = self.watching.play(self.fleet.engine(), &mut self.trainers, &sound, &name, episodes)?;
+        for (run, episodes) in played.into_iter().enumerate().filter(|&(run, _)| sound[run]) {
+            match episodes {
+                Ok(episodes) => self.trainers[run].evaluated = Some(Evaluation { step, episodes }),
+                Err(error) => self.failures[run] = Some(error),
+            }
         }
         clock.lap(&mut self.timeline.evaluating);
-        Ok(())
+        self.check_sound()
     }
 }
 

@@ -23,6 +23,7 @@ mod timeline;
 mod update;
 mod watching;
 
+pub use acting::Acting;
 pub use crew::Crew;
 pub use fleet::Fleet;
 pub use memory::Drawn;
