@@ -1,7 +1,7 @@
 //! `adfq compare`: training runs side by side.
 
 use crate::output::print;
-use adfq_lab::compare::{Comparison, Run, find, write};
+use adfq_lab::compare::{Comparison, Returns, Run, find, write};
 use adfq_lab::text;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ Examples:
   adfq compare runs/                        # every run below the folder
   adfq compare runs/adfq-* runs/dqn-*
   adfq compare runs/ --out comparison       # also curves as SVG and PNG, CSV, JSON and a report
+  adfq compare runs/ --training             # by what training episodes returned
   adfq compare runs/ --json > compare.json
 
 Runs of one environment that differ in nothing but the seed are pooled. Where runs of one agent
@@ -27,6 +28,9 @@ pub struct Args {
     /// Write learning curves, tables and a report to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Compare the returns of training episodes, exploration included, in place of those of evaluations
+    #[arg(long)]
+    training: bool,
     /// The seed of the bootstrap
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -37,10 +41,12 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let folders = find(&args.runs)?;
-    let runs = folders.iter().map(|folder| Run::read(folder)).collect::<Result<_, _>>()?;
+    let returns = if args.training { Returns::Training } else { Returns::Evaluation };
+    let runs = folders.iter().map(|folder| Run::read(folder, returns)).collect::<Result<_, _>>()?;
     let comparison = Comparison::of(runs, args.seed)?;
     if let Some(out) = &args.out {
-        write(&comparison, out, &format!("adfq compare RUN… --seed {}", args.seed))?;
+        let training = if args.training { " --training" } else { "" };
+        write(&comparison, out, &format!("adfq compare RUN…{training} --seed {}", args.seed))?;
     }
     match args.json {
         true => print(&(serde_json::to_string_pretty(&comparison)? + "\n"))?,

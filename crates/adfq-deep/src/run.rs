@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 
 /// The file that says what is run.
 pub const CONFIG: &str = "config.toml";
-const METRICS: &str = "metrics.csv";
+/// The file with a row of metrics every so many steps.
+pub const METRICS: &str = "metrics.csv";
 /// The file with a row for each evaluation episode.
 pub const EVALUATIONS: &str = "evaluations.csv";
 /// Its first line.

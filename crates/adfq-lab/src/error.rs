@@ -169,6 +169,9 @@ pub enum Error {
     /// A run that has not been evaluated.
     #[error("{} has no evaluations yet; wait for its first one, or leave it out", .0.display())]
     NoEvaluations(PathBuf),
+    /// A run whose first training episode has not ended.
+    #[error("{} has no training episode that ended yet; wait for the first one, or leave it out", .0.display())]
+    NoEpisodes(PathBuf),
     /// A line of a file that cannot be read.
     #[error("{}, line {line}: {reason}", path.display())]
     Line {
@@ -191,13 +194,15 @@ pub enum Error {
         /// The other folder.
         second: PathBuf,
     },
-    /// Runs without a step at which all of them were evaluated.
+    /// Runs without a step at which what all of them had reached is known.
     #[error(
-        "the runs on {env} share no step at which all were evaluated; compare those with equal evaluation.every"
+        "the runs on {env} share no step at which all were evaluated; compare those with equal {setting}"
     )]
     NoCommonStep {
         /// The environment.
         env: String,
+        /// The setting that decides at which steps.
+        setting: &'static str,
     },
     /// A deep agent, its environment or its memory failed.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 use super::label::Label;
 use super::pairs::{Improvement, improvements};
+use super::returns::Returns;
 use super::run::Run;
 use super::score::{Chance, Score};
 use crate::stats::mean;
@@ -104,7 +105,9 @@ fn common_steps(env: &str, runs: &[&Run]) -> Result<Vec<u64>> {
     let of = |run: &&Run| run.evaluations.iter().map(|evaluation| evaluation.step).collect::<BTreeSet<_>>();
     let common = runs.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
     if common.is_empty() {
-        return Err(Error::NoCommonStep { env: env.to_owned() });
+        let training = runs.iter().any(|run| run.returns == Returns::Training);
+        let setting = if training { "logging.metrics" } else { "evaluation.every" };
+        return Err(Error::NoCommonStep { env: env.to_owned(), setting });
     }
     Ok(common.into_iter().collect())
 }
@@ -129,7 +132,8 @@ fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64]) -> Vec<String> {
     let all: BTreeSet<u64> = runs.iter().flat_map(|run| &run.evaluations).map(|at| at.step).collect();
     let skipped = all.range(..last).count() + 1 - steps.len();
     if skipped > 0 {
-        notes.push(format!("{skipped} evaluations before that step are left out: not all runs have them."));
+        let what = runs.first().map_or(Returns::default(), |run| run.returns).noun(skipped);
+        notes.push(format!("{skipped} {what} before that step are left out: not all runs have them."));
     }
     let counts: BTreeSet<usize> = entries.iter().map(|entry| entry.runs.len()).collect();
     if counts.len() > 1 {

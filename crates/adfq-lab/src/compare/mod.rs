@@ -11,6 +11,7 @@ mod find;
 mod label;
 mod pairs;
 mod picture;
+mod returns;
 mod run;
 mod score;
 mod write;
@@ -20,6 +21,7 @@ pub use environment::{Entry, Environment, Scored};
 pub use find::find;
 pub use pairs::Improvement;
 pub use picture::curves;
+pub use returns::Returns;
 pub use run::{Evaluation, Head, Run};
 pub use score::Score;
 pub use write::write;
@@ -33,7 +35,7 @@ use std::collections::BTreeSet;
 ///
 /// ```
 /// # let dir = tempfile::tempdir().unwrap();
-/// use adfq_lab::compare::{Comparison, Run};
+/// use adfq_lab::compare::{Comparison, Returns, Run};
 ///
 /// for (seed, reached) in [(0, 480), (1, 500)] {
 ///     let folder = dir.path().join(format!("seed-{seed}"));
@@ -44,7 +46,7 @@ use std::collections::BTreeSet;
 ///     std::fs::write(folder.join("evaluations.csv"), evaluations).unwrap();
 /// }
 /// let runs = adfq_lab::compare::find(&[dir.path().to_owned()])?;
-/// let runs = runs.iter().map(|folder| Run::read(folder)).collect::<Result<_, _>>()?;
+/// let runs = runs.iter().map(|folder| Run::read(folder, Returns::Evaluation)).collect::<Result<_, _>>()?;
 /// let comparison = Comparison::of(runs, 0)?;
 /// let dqn = &comparison.environments[0].entries[0];
 /// assert_eq!((dqn.label.as_str(), dqn.runs.len()), ("DQN", 2));
@@ -55,6 +57,8 @@ use std::collections::BTreeSet;
 pub struct Comparison {
     /// The seed of the bootstrap.
     pub seed: u64,
+    /// Which returns were compared.
+    pub returns: Returns,
     /// All labels, in the order in which they are shown.
     pub labels: Vec<String>,
     /// Each environment for itself.
@@ -68,6 +72,7 @@ pub struct Comparison {
 impl Comparison {
     /// Compares runs; `seed` is that of the bootstrap. The same runs and seed give the same numbers.
     pub fn of(runs: Vec<Run>, seed: u64) -> Result<Self> {
+        let returns = runs.first().map_or(Returns::default(), |run| run.returns);
         let (chance, groups) = (Chance(seed), label::group(runs)?);
         let labels: BTreeSet<_> = groups.values().flat_map(|labels| labels.keys()).collect();
         let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
@@ -75,7 +80,7 @@ impl Comparison {
             groups.iter().map(|(env, groups)| Environment::of(env, groups, chance)).collect::<Result<_>>()?;
         let aggregate = aggregate::aggregate(&environments, &labels, chance)?;
         let notes = if labels.len() > 1 { left_out(&environments, aggregate.as_ref()) } else { vec![] };
-        Ok(Self { seed, labels, environments, aggregate, notes })
+        Ok(Self { seed, returns, labels, environments, aggregate, notes })
     }
 
     /// How many runs were compared.

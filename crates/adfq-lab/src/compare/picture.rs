@@ -15,7 +15,7 @@ pub fn curves(comparison: &Comparison, environment: &Environment) -> Figure {
     let at = |values: &[f64]| -> Vec<(f64, f64)> {
         environment.steps.iter().map(|&step| step as f64).zip(values.iter().copied()).collect()
     };
-    let mut panel = Panel::new("", Axis::linear("environment step"), Axis::linear("evaluation return"));
+    let mut panel = Panel::new("", Axis::linear("environment step"), Axis::linear(comparison.returns.axis()));
     let entries = &environment.entries;
     if entries.iter().map(|entry| entry.runs.len()).sum::<usize>() <= MOST_LINES {
         for entry in entries.iter().filter(|entry| entry.runs.len() > 1) {

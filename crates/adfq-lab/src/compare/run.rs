@@ -1,17 +1,15 @@
-//! One run folder as the trainer left it: what was asked for, and what its evaluations gave.
+//! One run folder as the trainer left it: what was asked for, and what it reached.
 
+use super::Returns;
 use crate::stats::mean;
 use crate::{Error, Result};
 use adfq_deep::config::{AgentKind, PolicyKind};
-use adfq_deep::run::{CONFIG, EVALUATIONS, EVALUATIONS_HEADER as HEADER};
+use adfq_deep::run::CONFIG;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
-
-/// The header of runs before there were clipped returns.
-const OLD_HEADER: &str = "step,episode,return,length";
 
 /// What `config.toml` says, as far as a comparison has to understand it: runs of an older version, with fewer settings,
 /// can be compared too.
@@ -29,12 +27,12 @@ pub struct Head {
     pub steps: u64,
 }
 
-/// The evaluation episodes at one step.
+/// What a run had reached at one step: its evaluation episodes there, or the mean of its last training episodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// Environment steps before it.
     pub step: u64,
-    /// The return of each episode.
+    /// The return of each episode, or that mean.
     pub returns: Vec<f64>,
 }
 
@@ -54,26 +52,32 @@ pub struct Run {
     pub head: Head,
     /// All settings that may change what is learned or measured, by their full names: `learning.batch`.
     pub settings: BTreeMap<String, String>,
-    /// The evaluations, at increasing steps; at least one.
+    /// Which returns were read.
+    pub returns: Returns,
+    /// What it reached, at increasing steps; at least one.
     pub evaluations: Vec<Evaluation>,
 }
 
 impl Run {
     /// Reads a run folder, also one whose run is under way or was killed: a last evaluation that is not whole yet is
     /// left out.
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub fn read(folder: &Path, returns: Returns) -> Result<Self> {
         let (head, table) = read_config(folder)?;
-        let mut evaluations = read_evaluations(&folder.join(EVALUATIONS))?;
-        if evaluations.last().is_some_and(|last| is_partial(last, &head, &table)) {
+        let mut evaluations = returns.read(folder)?;
+        let is_torn = |last: &Evaluation| returns == Returns::Evaluation && is_partial(last, &head, &table);
+        if evaluations.last().is_some_and(is_torn) {
             evaluations.pop();
         }
         if evaluations.is_empty() {
-            return Err(Error::NoEvaluations(folder.to_owned()));
+            return Err(match returns {
+                Returns::Evaluation => Error::NoEvaluations(folder.to_owned()),
+                Returns::Training => Error::NoEpisodes(folder.to_owned()),
+            });
         }
-        Ok(Self { folder: folder.to_owned(), settings: settings(&table), head, evaluations })
+        Ok(Self { folder: folder.to_owned(), settings: settings(&table), head, returns, evaluations })
     }
 
-    /// The step of the last evaluation.
+    /// The last step that is known.
     pub fn last_step(&self) -> u64 {
         self.evaluations.last().map_or(0, |evaluation| evaluation.step)
     }
@@ -124,47 +128,5 @@ fn flatten(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
         other => {
             into.insert(name.to_owned(), other.to_string());
         }
-    }
-}
-
-fn read_evaluations(path: &Path) -> Result<Vec<Evaluation>> {
-    let bytes = fs::read(path).map_err(|source| adfq_files::Error::io("read", path, source))?;
-    // What follows the last line break is a line that is still being written, or never was written to its end.
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let text = String::from_utf8_lossy(&bytes[..whole]);
-    let mut evaluations: Vec<Evaluation> = vec![];
-    let mut columns = 0;
-    for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |reason: String| Error::Line { path: path.to_owned(), line: number, reason };
-        if number == 1 {
-            if ![HEADER, OLD_HEADER].contains(&line) {
-                return Err(wrong(format!("the header is {line:?}, not {HEADER:?}")));
-            }
-            columns = line.split(',').count();
-            continue;
-        }
-        let (step, value) = row(line, columns).map_err(wrong)?;
-        match evaluations.last_mut() {
-            Some(last) if step < last.step => {
-                return Err(wrong(format!("step {step} comes after step {}", last.step)));
-            }
-            Some(last) if step == last.step => last.returns.push(value),
-            _ => evaluations.push(Evaluation { step, returns: vec![value] }),
-        }
-    }
-    Ok(evaluations)
-}
-
-/// Step and return of a line, or what is wrong with it. Both come before what newer files have in addition.
-fn row(line: &str, columns: usize) -> std::result::Result<(u64, f64), String> {
-    let fields: Vec<&str> = line.split(',').collect();
-    let (step, value) = match fields[..] {
-        [step, _episode, value, ..] if fields.len() == columns => (step, value),
-        _ => return Err(format!("{} fields, but the header has {columns}", fields.len())),
-    };
-    let step = step.parse().map_err(|_| format!("the step is {step:?}, which is no whole number"))?;
-    match value.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((step, number)),
-        _ => Err(format!("the return is {value:?}, which is no finite number")),
     }
 }

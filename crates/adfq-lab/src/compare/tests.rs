@@ -38,7 +38,10 @@ impl Runs {
 
     fn compare(&self, seed: u64) -> Result<Comparison> {
         let folders = find(&[self.0.path().to_owned()])?;
-        Comparison::of(folders.iter().map(|folder| Run::read(folder)).collect::<Result<_>>()?, seed)
+        Comparison::of(
+            folders.iter().map(|folder| Run::read(folder, Returns::Evaluation)).collect::<Result<_>>()?,
+            seed,
+        )
     }
 
     fn complaint(&self) -> String {
@@ -84,7 +87,9 @@ fn the_episodes_of_an_evaluation_are_averaged_and_a_torn_line_is_left_out() {
     let runs = Runs::new();
     let config = format!("env = \"cartpole\"\n{DQN}\nseed = 0\nsteps = 30\n");
     let rows = "step,episode,return,length\n10,0,1,1\n10,1,4,4\n20,0,8,8\n20,1,10,10\n";
-    let read = |config: &str, rows: &str| Run::read(&runs.raw("a", config, rows).path("a")).unwrap();
+    let read = |config: &str, rows: &str| {
+        Run::read(&runs.raw("a", config, rows).path("a"), Returns::Evaluation).unwrap()
+    };
     let steps = |run: &Run| run.evaluations.iter().map(|it| (it.step, it.mean())).collect::<Vec<_>>();
     assert_eq!(steps(&read(&config, rows)), [(10, 2.5), (20, 9.0)]);
     for torn in ["3", "30", "30,0,", "30,0,500,50", "\u{fffd}"] {
@@ -100,6 +105,32 @@ fn the_episodes_of_an_evaluation_are_averaged_and_a_torn_line_is_left_out() {
     assert_eq!(steps(&read(&config, &clipped)), [(10, 2.5), (20, 9.0)]);
 }
 
+/// A run without a training return is one whose first episode has not ended; columns may stand anywhere.
+#[test]
+fn training_returns_come_from_the_metrics() {
+    let runs = Runs::new();
+    let config = format!("env = \"cartpole\"\n{DQN}\nseed = 0\nsteps = 30\n[evaluation]\nepisodes = 2\n");
+    runs.raw("a", &config, "");
+    let read = |metrics: &str| {
+        fs::write(runs.path("a/metrics.csv"), metrics).unwrap();
+        Run::read(&runs.path("a"), Returns::Training)
+    };
+    let complaint = |metrics: &str| {
+        read(metrics).unwrap_err().to_string().replace(&runs.0.path().display().to_string(), "RUNS")
+    };
+    let run = read("step,loss,train_return\n10,0.1,\n20,,5\n30,0.1,7.5\n40,0").unwrap();
+    let comparison = Comparison::of(vec![run], 0).unwrap();
+    assert_eq!(comparison.environments[0].steps, [20, 30]);
+    assert_eq!(comparison.environments[0].entries[0].runs[0].curve, [5.0, 7.5]);
+    let text = text::compared(&comparison);
+    assert!(text.starts_with("cartpole: 2 rows of metrics up to step 30"), "{text}");
+    assert!(text.contains("last 100 training episodes"), "{text}");
+    assert!(complaint("step,train_return\n10,\n").contains("no training episode that ended yet"));
+    let header = "RUNS/a/metrics.csv, line 1: the header is \"step,loss\", without";
+    assert!(complaint("step,loss\n10,1\n").starts_with(header));
+    assert!(complaint("step,train_return\n10,x\n").contains("line 2: the return is \"x\""));
+}
+
 /// Results once published can still be read, compared and run again.
 #[test]
 fn committed_runs_are_still_understood() {
@@ -107,7 +138,7 @@ fn committed_runs_are_still_understood() {
     let folders = find(&[results]).unwrap();
     assert!(folders.len() >= 40, "{}", folders.len());
     for folder in folders {
-        let run = Run::read(&folder).unwrap();
+        let run = Run::read(&folder, Returns::Evaluation).unwrap();
         let config = adfq_deep::run::read_config(&folder).unwrap();
         assert_eq!((config.steps, config.seed), (run.last_step(), run.head.seed));
     }

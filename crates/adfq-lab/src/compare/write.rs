@@ -79,12 +79,11 @@ fn report(comparison: &Comparison, command: &str) -> Result<Report> {
         command: command.to_owned(),
     };
     let mut report = Report::new("Runs compared", provenance);
-    report.intro = vec![
-        "Final return: the mean over the episodes of the last evaluation that all runs have. Area: the mean over \
-         evaluations. Both are interquartile means (IQM) over seeds with 95 % bootstrap intervals. Lines are means \
-         over seeds, bands 95 % bootstrap intervals of the mean, hairlines single seeds."
-            .to_owned(),
-    ];
+    report.intro = vec![format!(
+        "{} Both are interquartile means (IQM) over seeds with 95 % bootstrap intervals. Lines are means over seeds, \
+         bands 95 % bootstrap intervals of the mean, hairlines single seeds.",
+        comparison.returns.meaning()
+    )];
     report.intro.extend(comparison.notes.iter().cloned());
     for environment in &comparison.environments {
         report.sections.push(section(environment)?);

@@ -2,11 +2,11 @@
 
 use super::columns::align;
 use super::number::{count, decimals};
-use crate::compare::{Aggregate, Comparison, Environment, Improvement, Score};
+use crate::compare::{Aggregate, Comparison, Environment, Improvement, Returns, Score};
 
 /// The tables of each environment, those over all of them, and what the numbers mean.
 pub fn compared(comparison: &Comparison) -> String {
-    let environments = comparison.environments.iter().map(environment);
+    let environments = comparison.environments.iter().map(|it| environment(it, comparison.returns));
     let mut text: String = environments.collect();
     if let Some(aggregate) = &comparison.aggregate {
         text += &overall(aggregate);
@@ -14,9 +14,11 @@ pub fn compared(comparison: &Comparison) -> String {
     for note in &comparison.notes {
         text += &format!("{note}\n\n");
     }
-    text += "Final return: mean over the episodes of the last evaluation that all runs have; area: mean over \
-             evaluations.\nBoth are IQM over seeds with 95 % bootstrap intervals over seeds";
-    text + &format!(" (seed {}).\n", comparison.seed)
+    text += comparison.returns.meaning();
+    text + &format!(
+        "\nBoth are IQM over seeds with 95 % bootstrap intervals over seeds (seed {}).\n",
+        comparison.seed
+    )
 }
 
 /// A value and, where there is one, its interval: `0.51 [0.43, 0.61]`.
@@ -39,9 +41,9 @@ fn column(scores: &[&Score]) -> Vec<String> {
     scores.iter().map(|it| score(it, decimals)).collect()
 }
 
-fn environment(environment: &Environment) -> String {
+fn environment(environment: &Environment, returns: Returns) -> String {
     let Environment { env, steps, entries, improvement, notes } = environment;
-    let evaluations = if steps.len() == 1 { "evaluation" } else { "evaluations" };
+    let evaluations = returns.noun(steps.len());
     let last = steps.last().copied().unwrap_or(0);
     let mut text = format!("{env}: {} {evaluations} up to step {}\n\n", steps.len(), count(last));
     let header = ["", "seeds", "final return", "area"].map(String::from).to_vec();
