@@ -114,8 +114,9 @@ impl Observer for Watch {
     fn evaluated(&mut self, evaluation: &Evaluation) -> adfq_deep::Result<()> {
         self.return_so_far = Some(evaluation.mean());
         if self.bar.is_hidden() {
-            let (step, mean) = (HumanCount(evaluation.step), evaluation.mean());
-            eprintln!("step {step:>10}  greedy return {mean:>8.1} ± {:.1}", evaluation.standard_error());
+            let (step, mean) = (HumanCount(evaluation.step).to_string(), evaluation.mean());
+            let (error, name) = (evaluation.standard_error(), self.bar.prefix());
+            eprintln!("step {step:>10}  greedy return {mean:>8.1} ± {error:.1}  {name}");
         }
         self.run.evaluated(evaluation)
     }
@@ -282,8 +283,9 @@ fn by_agent(summaries: &[Summary]) -> String {
     let line = |(&(env, agent, policy), means): (&(&String, AgentKind, PolicyKind), &Vec<f64>)| {
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-        let (agent, policy, runs) = (agent.name(), policy.name(), means.len());
-        format!("{env}, {agent} with {policy}, {runs} runs: mean return {mean:.1}, least {least:.1}\n")
+        let (agent, policy) = (agent.name(), policy.name());
+        let runs = if means.len() == 1 { "1 run".to_owned() } else { format!("{} runs", means.len()) };
+        format!("{env}, {agent} with {policy}, {runs}: mean return {mean:.1}, least {least:.1}\n")
     };
     returns.iter().map(line).collect()
 }
@@ -308,12 +310,11 @@ fn name_checkpoint(error: Error, run: &Run) -> Error {
 }
 
 fn progress_bar(config: &Config, first: u64) -> ProgressBar {
-    let template = "{prefix} {bar:30} {human_pos} of {human_len}, {per_sec}  {msg}{eta} left";
+    let template = "{prefix} {bar:20} {human_pos} of {human_len}, {per_sec}  {msg}{eta} left";
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(config.steps)
-        .with_style(style)
-        .with_position(first)
-        .with_prefix(format!("seed {}", config.seed))
+    let Config { env, agent, policy, seed, .. } = config;
+    let name = format!("{env} {}-{} seed {seed}", agent.name(), policy.name());
+    ProgressBar::new(config.steps).with_style(style).with_position(first).with_prefix(name)
 }
 
 #[cfg(test)]
