@@ -1,9 +1,9 @@
 //! The folder of a report: units are worked through into its cache, findings become files, and all is gathered in one
 //! page.
 //!
-//! In the end it holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and `*.json`,
-//! and `.cache` with the outcome of every unit, from which a rerun continues. What is run and said is the business of
-//! [`paper`](crate::paper) and [`study`](crate::study).
+//! In the end it holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and, of tables that
+//! are not too long for it, `*.json`, and `.cache` with the outcome of every unit, from which a rerun continues. What is
+//! run and said is the business of [`paper`](crate::paper) and [`study`](crate::study).
 
 use crate::cache::Cache;
 use crate::experiment::{Findings, Stop, Task};
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the outcomes, within that of the report.
 const CACHE: &str = ".cache";
+
+/// The longest table that is written as JSON too, where it takes twice the bytes to say the same.
+const MOST_JSON_ROWS: usize = 10_000;
 
 /// A folder that a report is written into.
 pub struct Folder {
@@ -62,12 +65,13 @@ impl Folder {
         }
         for (file, table) in data {
             write_atomic(self.out.join(format!("data/{file}.csv")), table.csv().as_bytes())?;
-            let json =
-                serde_json::to_vec(&table).map_err(|source| Error::Json { what: file.clone(), source })?;
-            write_atomic(self.out.join(format!("data/{file}.json")), &json)?;
-            section = section
-                .link(format!("{file}.csv"), format!("data/{file}.csv"))
-                .link(format!("{file}.json"), format!("data/{file}.json"));
+            section = section.link(format!("{file}.csv"), format!("data/{file}.csv"));
+            if table.rows().len() <= MOST_JSON_ROWS {
+                let json = serde_json::to_vec(&table)
+                    .map_err(|source| Error::Json { what: file.clone(), source })?;
+                write_atomic(self.out.join(format!("data/{file}.json")), &json)?;
+                section = section.link(format!("{file}.json"), format!("data/{file}.json"));
+            }
         }
         let claims: &[Claim] = &section.claims;
         if !claims.is_empty() {
