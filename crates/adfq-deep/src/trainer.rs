@@ -6,7 +6,7 @@ use crate::evaluate::{Evaluation, Evaluator};
 use crate::learner::Learner;
 use crate::observation::Observation;
 use crate::policy::Explorer;
-use crate::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
+use crate::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
 use crate::split::Split;
 use crate::stats::{Metrics, Stats, sign};
 use crate::{Bytes, Error, Host, Result};
@@ -266,9 +266,8 @@ impl Trainer {
             last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
         };
         also(&lived)?;
-        let Lived { frame, action, reward, terminated, truncated, last } = lived;
-        self.learner.rewards.see(reward);
-        self.replay.push(env, frame, action, reward, terminated, truncated, last)?;
+        self.learner.rewards.see(lived.reward);
+        self.replay.push(env, &lived)?;
         self.stats.step(env, &happened);
         let frame = &self.envs.frames()[env * bytes..][..bytes];
         match over {
@@ -288,16 +287,6 @@ impl Trainer {
         self.stats.learned(&learned);
         Ok(())
     }
-}
-
-/// A step of an environment as the replay memory takes it.
-pub(crate) struct Lived<'a> {
-    pub frame: &'a [u8],
-    pub action: u32,
-    pub reward: f32,
-    pub terminated: bool,
-    pub truncated: bool,
-    pub last: Option<&'a [u8]>,
 }
 
 /// What a step in every environment makes due.

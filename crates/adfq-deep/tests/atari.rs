@@ -9,7 +9,7 @@ mod interpreter;
 mod reference;
 
 use adfq::random::stream;
-use adfq_deep::replay::{Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Lived, Replay, ReplaySettings, Sample};
 use adfq_env::{Bridge, Envs, Maker};
 use interpreter::python;
 use rand::{Rng, RngExt};
@@ -25,8 +25,9 @@ fn live(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
         let frame = envs.frames().to_vec();
         let step = envs.step(&[action]).unwrap()[0];
         let last = step.ended().then(|| envs.successors());
-        let reward = step.reward as f32;
-        replay.push(0, &frame, action as u32, reward, step.terminated, step.truncated, last).unwrap();
+        let (terminated, truncated) = (step.terminated, step.truncated);
+        let (action, reward) = (action as u32, step.reward as f32);
+        replay.push(0, &Lived { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
     }
     actions
 }

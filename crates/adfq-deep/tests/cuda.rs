@@ -8,7 +8,7 @@ use adfq::update::{NoiseKind, RuleKind, Update};
 use adfq_deep::config::{AgentKind, PolicyKind, Priority, TargetUpdate};
 use adfq_deep::cuda::{Drawn, Fleet, Updates};
 use adfq_deep::learner::Learner;
-use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
 use adfq_deep::{Config, Error};
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Precision, Which};
@@ -87,8 +87,9 @@ impl World {
             let last = (terminated || truncated).then_some(&last[..]);
             let action = self.rng.random_range(0..self.space.actions as u32);
             let reward = self.rng.random_range(-2.0_f32..2.0);
-            self.replay.push(lane, &frame, action, reward, terminated, truncated, last).expect("a step");
-            fleet.push(run, lane, &frame, action, reward, terminated, truncated, last).expect("a step");
+            let lived = Lived { frame: &frame, action, reward, terminated, truncated, last };
+            self.replay.push(lane, &lived).expect("a step");
+            fleet.push(run, lane, &lived).expect("a step");
         }
     }
 }
@@ -528,5 +529,5 @@ fn runs_that_differ_too_much_are_refused() {
     assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
     let mut fleet = Fleet::new(&device, &vector, &[one], Precision::Tf32).expect("a fleet");
     assert!(matches!(fleet.learn(), Err(Error::Replay(_))));
-    assert!(fleet.push(1, 0, &[0; 16], 0, 0.0, false, false, None).is_err());
+    assert!(fleet.push(1, 0, &Lived::new(&[0; 16], 0, 0.0)).is_err());
 }

@@ -158,11 +158,7 @@ impl Crew {
         clock.lap(&mut self.timeline.stepping);
         self.try_each(|run, trainer, fleet| {
             for env in 0..trainer.config.envs {
-                trainer.remember(env, |lived| {
-                    let (terminated, truncated) = (lived.terminated, lived.truncated);
-                    let (frame, action, reward) = (lived.frame, lived.action, lived.reward);
-                    fleet.push(run, env, frame, action, reward, terminated, truncated, lived.last)
-                })?;
+                trainer.remember(env, |lived| fleet.push(run, env, lived))?;
             }
             trainer.moved();
             Ok(())

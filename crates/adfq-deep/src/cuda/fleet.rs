@@ -6,8 +6,8 @@ use super::raw::launch;
 use super::sizes::{Sizes, check};
 use crate::Result;
 use crate::config::{AgentKind, Config};
-use crate::replay::ReplayError;
 use crate::replay::ledger::Ledger;
+use crate::replay::{Lived, ReplayError};
 use crate::stats::Learned;
 use crate::trainer::replay_settings;
 use adfq::random::{ChaCha8Rng, stream};
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 /// with ADFQ, whose network is another.
 ///
 /// ```
-/// use adfq_deep::{Config, cuda::Fleet};
+/// use adfq_deep::{Config, cuda::Fleet, replay::Lived};
 /// use adfq_nn::cuda::{Device, Precision};
 ///
 /// let env = adfq_env::make("cartpole")?;
@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 /// let mut fleet = Fleet::new(&device, env.space(), &configs, Precision::Tf32)?;
 /// for step in 0..100 {
 ///     let frame: Vec<u8> = [step as f32; 4].iter().flat_map(|x| x.to_ne_bytes()).collect();
-///     (0..3).try_for_each(|run| fleet.push(run, 0, &frame, 1, 1.0, false, false, None))?;
+///     (0..3).try_for_each(|run| fleet.push(run, 0, &Lived::new(&frame, 1, 1.0)))?;
 ///     fleet.commit()?;
 /// }
 /// fleet.learn()?;
@@ -156,25 +156,13 @@ impl Fleet {
 
     /// Writes one step of environment `lane` of a run, as [`Replay::push`](crate::replay::Replay::push) does. It reaches the
     /// device with the next [`Fleet::commit`].
-    #[expect(clippy::too_many_arguments, reason = "a step is so many things")]
-    pub fn push(
-        &mut self,
-        run: usize,
-        lane: usize,
-        frame: &[u8],
-        action: u32,
-        reward: f32,
-        terminated: bool,
-        truncated: bool,
-        last: Option<&[u8]>,
-    ) -> Result<()> {
+    pub fn push(&mut self, run: usize, lane: usize, lived: &Lived) -> Result<()> {
         self.make_room(run, lane)?;
         let (ledger, sizes, mut changes) = (&mut self.ledgers[run], &self.memory.sizes, Vec::new());
         let mut changed = |place, present| changes.push((place, present));
-        let (step, end) =
-            ledger.push(lane, frame, action, reward, terminated, truncated, last, &mut changed)?;
-        self.packs.write(sizes, run, lane, 0, step, frame);
-        if let (Some(end), Some(last)) = (end, last) {
+        let (step, end) = ledger.push(lane, lived, &mut changed)?;
+        self.packs.write(sizes, run, lane, 0, step, lived.frame);
+        if let (Some(end), Some(last)) = (end, lived.last) {
             self.packs.write(sizes, run, lane, 1, end, last);
         }
         self.packs.change(sizes, run, &changes);

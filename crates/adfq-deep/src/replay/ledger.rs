@@ -4,7 +4,7 @@
 use super::lane::{Lane, Layout, Slot};
 use super::sample::draw_uniform;
 use super::state::encode;
-use super::{Replay, ReplayError, ReplaySettings, ReplayState, Result, Segment, checked_slot};
+use super::{Lived, Replay, ReplayError, ReplaySettings, ReplayState, Result, Segment, checked_slot};
 use adfq_env::Space;
 use rand::Rng;
 
@@ -84,23 +84,16 @@ impl Ledger {
     /// Notes a step of environment `lane`, as [`Replay::push`](super::Replay::push) does. The slots written come out, the
     /// step and then the final frame if there is one; `changed` is told each place at which a transition became or ceased
     /// to be one that can be sampled.
-    #[expect(clippy::too_many_arguments, reason = "a step is so many things")]
     pub fn push(
         &mut self,
         lane: usize,
-        frame: &[u8],
-        action: u32,
-        reward: f32,
-        terminated: bool,
-        truncated: bool,
-        last: Option<&[u8]>,
+        lived: &Lived,
         changed: &mut dyn FnMut(usize, bool),
     ) -> Result<(Entry, Option<Entry>)> {
-        let sizes = (self.frame_bytes, self.actions);
-        let slot = checked_slot(sizes, frame, action, reward, terminated, truncated, last)?;
+        let slot = checked_slot((self.frame_bytes, self.actions), lived)?;
         let first = self.head(lane)?;
         let base = lane * self.layout.slots;
-        let last = last.map(|_| &[][..]);
+        let last = lived.last.map(|_| &[][..]);
         self.lanes[lane].push(&[], slot, last, &mut |place, present| changed(base + place, present));
         Ok((self.entry(lane, first), last.map(|_| self.entry(lane, first + 1))))
     }
@@ -204,10 +197,10 @@ mod tests {
                 continue;
             }
             let (action, ended) = (rng.random_range(0..4), rng.random_range(0..6) == 0);
-            let last = ended.then_some(&frame[..]);
-            replay.push(lane, &frame, action, 1.5, ended, false, last).unwrap();
-            let (entry, end) =
-                ledger.push(lane, &frame, action, 1.5, ended, false, last, &mut changed).unwrap();
+            let lived = Lived::new(&frame, action, 1.5);
+            let lived = if ended { lived.ended_at(&frame) } else { lived };
+            replay.push(lane, &lived).unwrap();
+            let (entry, end) = ledger.push(lane, &lived, &mut changed).unwrap();
             assert_eq!((entry.action, entry.reward, end.is_some()), (action, 1.5, ended));
             let place = |index: u64| {
                 let (lane, counter) = (index as usize % 2, index / 2);

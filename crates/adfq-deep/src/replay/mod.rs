@@ -12,14 +12,14 @@
 //!
 //! ```
 //! use adfq::random::stream;
-//! use adfq_deep::replay::{Replay, ReplaySettings, Sample};
+//! use adfq_deep::replay::{Lived, Replay, ReplaySettings, Sample};
 //! use adfq_env::{Element, Space};
 //!
 //! let space = Space { frame: vec![1], element: Element::U8 { scale: 0.5 }, stack: 2, actions: 3 };
 //! let settings = ReplaySettings { capacity: 100, envs: 1, n_step: 2, discount: 0.5, priority: None };
 //! let mut replay = Replay::new(&settings, &space)?;
-//! replay.push(0, &[10], 2, 1.0, false, false, None)?;
-//! replay.push(0, &[20], 0, 4.0, false, true, Some(&[30]))?;
+//! replay.push(0, &Lived::new(&[10], 2, 1.0))?;
+//! replay.push(0, &Lived::new(&[20], 0, 4.0).cut_off_at(&[30]))?;
 //! assert_eq!(replay.len(), 2);
 //!
 //! let mut sample = Sample::default();
@@ -41,6 +41,7 @@ mod frames;
 mod lane;
 #[cfg(any(feature = "cuda", test))]
 pub(crate) mod ledger;
+mod lived;
 mod priority;
 mod sample;
 mod settings;
@@ -50,6 +51,7 @@ mod sum_tree;
 mod tests;
 
 pub use error::{ReplayError, Result};
+pub use lived::Lived;
 pub use sample::Sample;
 pub use settings::{PrioritySettings, ReplaySettings};
 pub use state::{ReplayState, Segment};
@@ -114,23 +116,11 @@ impl Replay {
         })
     }
 
-    /// Writes one step of environment `lane`: the frame before the action, the action and what came of it. A step that
-    /// ends its episode, either way, brings the final frame in `last`. The reward and the action are checked.
-    #[expect(clippy::too_many_arguments, reason = "a step is so many things")]
-    pub fn push(
-        &mut self,
-        lane: usize,
-        frame: &[u8],
-        action: u32,
-        reward: f32,
-        terminated: bool,
-        truncated: bool,
-        last: Option<&[u8]>,
-    ) -> Result<()> {
+    /// Writes one step of environment `lane`. Frames, the reward and the action are checked.
+    pub fn push(&mut self, lane: usize, lived: &Lived) -> Result<()> {
         self.lane(lane)?;
-        let sizes = (self.layout.frame_bytes, self.actions);
-        let slot = checked_slot(sizes, frame, action, reward, terminated, truncated, last)?;
-        self.change(lane, |lane, changed| lane.push(frame, slot, last, changed));
+        let slot = checked_slot((self.layout.frame_bytes, self.actions), lived)?;
+        self.change(lane, |lane, changed| lane.push(lived.frame, slot, lived.last, changed));
         Ok(())
     }
 
@@ -138,13 +128,13 @@ impl Replay {
     /// from there, and what is pushed next begins another. Between episodes nothing happens.
     ///
     /// ```
-    /// # use adfq_deep::replay::{Replay, ReplaySettings, Sample};
+    /// # use adfq_deep::replay::{Lived, Replay, ReplaySettings, Sample};
     /// # let space = adfq_env::Space { frame: vec![1], element: adfq_env::Element::U8 { scale: 1.0 }, stack: 1, actions: 3 };
     /// # let settings = ReplaySettings { capacity: 100, envs: 1, n_step: 3, discount: 0.5, priority: None };
     /// let mut replay = Replay::new(&settings, &space)?; // n = 3, γ = ½
-    /// replay.push(0, &[10], 2, 1.0, false, false, None)?;
+    /// replay.push(0, &Lived::new(&[10], 2, 1.0))?;
     /// replay.interrupt(0, &[20])?;
-    /// replay.push(0, &[30], 0, 8.0, false, false, None)?;
+    /// replay.push(0, &Lived::new(&[30], 0, 8.0))?;
     /// let mut sample = Sample { index: replay.indices().collect(), ..Sample::default() };
     /// replay.gather(&mut sample)?;
     /// assert_eq!((sample.next(), &sample.reward[..]), (&[20.0][..], &[1.0][..]));
@@ -225,17 +215,9 @@ fn check_frame(frame: &[u8], want: usize) -> Result<()> {
     if got == want { Ok(()) } else { Err(ReplayError::Frame { got, want }) }
 }
 
-/// The slot of a step, if the step is one that can be written: `sizes` are the bytes of a frame and the number of actions.
-fn checked_slot(
-    sizes: (usize, usize),
-    frame: &[u8],
-    action: u32,
-    reward: f32,
-    terminated: bool,
-    truncated: bool,
-    last: Option<&[u8]>,
-) -> Result<Slot> {
-    let (frame_bytes, actions) = sizes;
+/// The slot of a step, if it is one that can be written to a memory with frames of so many bytes and so many actions.
+fn checked_slot((frame_bytes, actions): (usize, usize), lived: &Lived) -> Result<Slot> {
+    let Lived { frame, action, reward, terminated, truncated, last } = *lived;
     [Some(frame), last].into_iter().flatten().try_for_each(|frame| check_frame(frame, frame_bytes))?;
     if last.is_some() != (terminated || truncated) {
         return Err(ReplayError::Last);

@@ -48,7 +48,7 @@ fn push(replay: &mut Replay, step: &Step) {
         return replay.interrupt(lane, &frame).unwrap();
     }
     let last = last.as_ref().map(|last| &last[..]);
-    replay.push(lane, &frame, action, reward, terminated, truncated, last).unwrap();
+    replay.push(lane, &Lived { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
 }
 
 fn space(stack: usize) -> Space {
@@ -154,20 +154,21 @@ fn small(priority: Option<PrioritySettings>) -> Replay {
 fn bad_steps_are_refused_and_leave_no_trace() {
     let frame = [1; LEN];
     let mut replay = small(prioritised());
-    replay.push(1, &frame, 4, 1.0, false, false, None).unwrap();
+    let step = Lived::new(&frame, 0, 0.0);
+    replay.push(1, &Lived::new(&frame, 4, 1.0)).unwrap();
     let before = replay.clone();
-    let lane = replay.push(2, &frame, 0, 0.0, false, false, None);
+    let lane = replay.push(2, &step);
     assert_eq!(lane, Err(ReplayError::Lane { lane: 2, lanes: 2 }));
-    let short = replay.push(0, &frame[1..], 0, 0.0, false, false, None);
+    let short = replay.push(0, &Lived::new(&frame[1..], 0, 0.0));
     assert_eq!(short, Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
-    let short = replay.push(0, &frame, 0, 0.0, true, false, Some(&frame[1..]));
+    let short = replay.push(0, &step.ended_at(&frame[1..]));
     assert_eq!(short, Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
-    let action = replay.push(0, &frame, 5, 0.0, false, false, None);
+    let action = replay.push(0, &Lived { action: 5, ..step });
     assert_eq!(action, Err(ReplayError::Action { action: 5, actions: 5 }));
-    let reward = replay.push(0, &frame, 0, f32::INFINITY, false, false, None);
+    let reward = replay.push(0, &Lived { reward: f32::INFINITY, ..step });
     assert_eq!(reward, Err(ReplayError::Reward(f32::INFINITY)));
-    assert_eq!(replay.push(0, &frame, 0, 0.0, false, true, None), Err(ReplayError::Last));
-    assert_eq!(replay.push(0, &frame, 0, 0.0, false, false, Some(&frame)), Err(ReplayError::Last));
+    assert_eq!(replay.push(0, &Lived { truncated: true, ..step }), Err(ReplayError::Last));
+    assert_eq!(replay.push(0, &Lived { last: Some(&frame), ..step }), Err(ReplayError::Last));
     assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Lane { lane: 2, lanes: 2 }));
     assert_eq!(replay.interrupt(1, &frame[1..]), Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
     // Nor does an interruption where no episode is under way.
@@ -179,7 +180,7 @@ fn bad_steps_are_refused_and_leave_no_trace() {
 fn bad_errors_are_refused_and_leave_no_trace() {
     for priority in [None, prioritised()] {
         let mut replay = small(priority);
-        (0..9).for_each(|t| replay.push(0, &[t; LEN], 0, 0.0, false, false, None).unwrap());
+        (0..9).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 0.0)).unwrap());
         let before = replay.clone();
         let refused = replay.update(&[0, 2], &[1.0, f32::NAN]);
         assert!(matches!(refused, Err(ReplayError::Priority { index: 2, value }) if value.is_nan()));
@@ -203,7 +204,7 @@ fn memory_that_there_is_not_is_an_error() {
 #[test]
 fn steady_state_reuses_the_buffers() {
     let mut replay = small(prioritised());
-    (0..9).for_each(|t| replay.push(0, &[t; LEN], 0, 0.0, false, false, None).unwrap());
+    (0..9).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 0.0)).unwrap());
     let (mut sample, mut rng) = (Sample::default(), stream(0, "buffers"));
     replay.sample(32, 0.5, &mut rng, &mut sample).unwrap();
     let at = |s: &Sample| {

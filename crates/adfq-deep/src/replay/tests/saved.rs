@@ -163,7 +163,7 @@ fn a_final_frame_in_the_wrong_place_is_damage() {
     let settings = ReplaySettings { capacity: 20, envs: 1, n_step: 1, discount: 0.9, priority: None };
     let script = Script { settings, space: space(1), steps: Vec::new() };
     let mut replay = script.replay();
-    (0..4).for_each(|t| replay.push(0, &[t; LEN], 0, 1.0, false, false, None).unwrap());
+    (0..4).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 1.0)).unwrap());
     let restored = |slots: &[usize]| {
         let mut segment = replay.since(0, 0).unwrap();
         slots.iter().for_each(|slot| segment.bytes[slot * 9 + 8] = FINAL);

@@ -9,8 +9,9 @@ fn filled(priority: Option<PrioritySettings>) -> Replay {
     let mut replay = Replay::new(&settings, &space(1)).unwrap();
     for t in 0..100 {
         let end = t % 10 > 7;
-        let last = [0; LEN];
-        replay.push(t % 2, &[t as u8; LEN], 0, 0.0, end, false, end.then_some(&last[..])).unwrap();
+        let frame = [t as u8; LEN];
+        let step = Lived::new(&frame, 0, 0.0);
+        replay.push(t % 2, &if end { step.ended_at(&[0; LEN]) } else { step }).unwrap();
     }
     assert_eq!(replay.len(), 100);
     replay
@@ -88,7 +89,8 @@ fn draws_are_stratified() {
 #[test]
 fn new_transitions_get_the_largest_priority_so_far() {
     let mut replay = small(Some(PrioritySettings { alpha: 0.5, epsilon: 0.5 }));
-    let push = |replay: &mut Replay| replay.push(0, &[0; LEN], 0, 0.0, true, false, Some(&[0; LEN])).unwrap();
+    let step = Lived::new(&[0; LEN], 0, 0.0).ended_at(&[0; LEN]);
+    let push = |replay: &mut Replay| replay.push(0, &step).unwrap();
     push(&mut replay);
     assert_eq!(replay.priorities()[0], 1.0);
     replay.update(&[0], &[-15.5]).unwrap();
