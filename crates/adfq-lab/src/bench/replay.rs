@@ -4,7 +4,7 @@ use super::Group::Replay as Group;
 use super::{Bench, Work};
 use adfq::random::stream;
 use adfq_deep::Result;
-use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
 use adfq_env::{Element, Space};
 use rand::RngExt;
 
@@ -69,7 +69,8 @@ fn full() -> Result<Replay> {
 /// Episodes of 200 steps.
 fn write(replay: &mut Replay, time: usize) -> Result<()> {
     let (frame, end) = ([time as u8; 16], time % 200 == 199);
-    Ok(replay.push(0, &frame, (time % 2) as u32, 1.0, end, false, end.then_some(&frame[..]))?)
+    let step = Lived::new(&frame, (time % 2) as u32, 1.0);
+    Ok(replay.push(0, &if end { step.ended_at(&frame) } else { step })?)
 }
 
 fn errors() -> Vec<f32> {
