@@ -300,9 +300,12 @@ fn several_environments_run_side_by_side_and_are_resumed_together() {
     let short = ["--set", "steps=1000"];
     let said = String::from_utf8(succeed(train(&all, "cartpole,acrobot", &short)).stderr).unwrap();
     assert!(
-        said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 runs"),
+        said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 run: mean"),
         "{said}"
     );
+    for run in ["cartpole adfq-thompson seed 0", "acrobot adfq-thompson seed 0"] {
+        assert!(said.lines().any(|line| line.contains("greedy return") && line.ends_with(run)), "{said}");
+    }
     succeed(train(&one, "acrobot", &short));
     let runs = ["cartpole", "acrobot"].map(|env| all.join(env));
     assert_eq!(record(&runs[1]), record(&one));
