@@ -121,12 +121,8 @@ impl Crew {
         &mut self,
         mut work: impl FnMut(usize, &mut Trainer, &mut Fleet) -> Result<()>,
     ) -> Result<()> {
-        for (run, trainer) in self.trainers.iter_mut().enumerate() {
-            let failure = &mut self.failures[run];
-            if failure.is_none() {
-                *failure = work(run, trainer, &mut self.fleet).err();
-            }
-        }
+        let fleet = &mut self.fleet;
+        each_sound(&mut self.trainers, &mut self.failures, |run, trainer| work(run, trainer, fleet));
         self.check_sound()
     }
 
@@ -142,12 +138,13 @@ impl Crew {
         let mut clock = Clock::start();
         let observations = self.trainers.iter().flat_map(|trainer| &trainer.observations);
         self.acting.rows().zip(observations).for_each(|(row, observation)| observation.stacked(row));
-        let rows = self.acting.forward(self.fleet.engine())?.to_vec();
+        let rows = self.acting.forward(self.fleet.engine())?;
         let width = rows.len() / self.trainers.len();
-        self.try_each(|run, trainer, _| {
+        each_sound(&mut self.trainers, &mut self.failures, |run, trainer| {
             let (rows, actions, step) = (&rows[run * width..][..width], trainer.space.actions, trainer.step);
             choose(&mut trainer.explorer, rows, actions, step, &mut trainer.actions)
-        })?;
+        });
+        self.check_sound()?;
         clock.lap(&mut self.timeline.acting);
         // The environments step while the device learns, those in other processes while gradient steps are launched.
         self.try_each(|_, trainer, _| Ok(trainer.envs.begin(&trainer.actions)?))?;
@@ -234,6 +231,19 @@ impl Crew {
         }
         clock.lap(&mut self.timeline.evaluating);
         self.check_sound()
+    }
+}
+
+/// Does something with every run that has not failed, and notes those that fail now.
+fn each_sound(
+    trainers: &mut [Trainer],
+    failures: &mut [Option<Error>],
+    mut work: impl FnMut(usize, &mut Trainer) -> Result<()>,
+) {
+    for (run, (trainer, failure)) in trainers.iter_mut().zip(failures).enumerate() {
+        if failure.is_none() {
+            *failure = work(run, trainer).err();
+        }
     }
 }
 
