@@ -126,7 +126,7 @@ impl Entrant {
 }
 
 /// Everybody, in the order of the tables.
-pub static ENTRANTS: [Entrant; 22] = [
+pub static ENTRANTS: [Entrant; 23] = [
     Entrant::rival("adfq", ADFQ, adfq_of_the_paper),
     Entrant::rival("adfq-tuned", ADFQ_TUNED, adfq_tuned),
     Entrant::rival("q-learning", Q_LEARNING, q_of_the_paper),
@@ -140,6 +140,7 @@ pub static ENTRANTS: [Entrant; 22] = [
     Entrant::variant("split-no-echo", "Split ADFQ, no echo", "no echo"),
     Entrant::variant("split-greedy-heir", "Split ADFQ, greedy heir", "greedy heir"),
     Entrant::variant("split-declared-noise", "Split ADFQ, declared noise", "declared noise"),
+    Entrant::variant("split-declared-mean", "Split ADFQ, declared mean", "declared mean"),
     Entrant::variant("split-declared-spread", "Split ADFQ, declared spread", "declared spread"),
     Entrant::variant("split-three-sd", "Split ADFQ, three sd", "three sd"),
     Entrant::variant("split-memory-alone", "Split ADFQ, memory alone", "memory alone"),

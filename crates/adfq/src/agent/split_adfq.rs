@@ -29,6 +29,9 @@ use tally::Tally;
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
 const NEWS: f64 = 0.05;
 
+/// By how many sd the prior mean has to move before the means of pairs never tried follow.
+const DRIFT: f64 = 0.01;
+
 /// Split ADFQ on a table.
 ///
 /// ```
@@ -62,8 +65,9 @@ pub struct SplitAdfq {
     population: Population,
     echo: Echo,
     agenda: Agenda,
-    /// The means of all pairs, which readers want next to each other.
+    /// The means of all pairs, which readers want next to each other, and that of those never tried among them.
     means: Vec<f64>,
+    untried: f64,
     /// Beliefs and hopeful values of the pairs that were tried; all others have the population's.
     members: Vec<Member>,
     hopes: Vec<f64>,
@@ -80,7 +84,8 @@ struct Value {
 impl SplitAdfq {
     /// An agent that knows nothing but the range of its rewards. Its imagined walk draws from `rng`.
     ///
-    /// The prior mean is 0, or the possible value next to 0; the prior sd half the range of all possible values.
+    /// The prior mean is 0, or the possible value next to 0; the prior sd half the range of all possible values. Both are
+    /// learned from then on.
     pub fn new(
         states: usize,
         actions: usize,
@@ -103,6 +108,7 @@ impl SplitAdfq {
             echo: Echo::new(shape, rng),
             agenda: Agenda::new(shape.len()),
             means: vec![prior.mean(); shape.len()],
+            untried: prior.mean(),
             members: vec![Member { mean: prior.mean(), own: prior.var(), var: prior.var() }; shape.len()],
             hopes: vec![0.0; shape.len()],
         })
@@ -185,6 +191,16 @@ impl SplitAdfq {
         Ok(())
     }
 
+    /// Lets the means of all pairs never tried follow the prior's, once that has moved.
+    fn follow(&mut self) {
+        let prior = self.population.prior().belief;
+        if (prior.mean() - self.untried).abs() > DRIFT * prior.sd() {
+            self.untried = prior.mean();
+            let untried = (0..self.shape.len()).filter(|&pair| self.tally.visits(pair) == 0);
+            untried.for_each(|pair| self.means[pair] = prior.mean());
+        }
+    }
+
     /// Looks a pair up and, if that is news about its state, puts all that lead there on the agenda.
     fn renew(&mut self, pair: usize) -> Result<()> {
         let state = pair / self.shape.actions;
@@ -232,6 +248,7 @@ impl Agent for SplitAdfq {
             let Some(pair) = self.agenda.next() else { break };
             self.renew(pair)?;
         }
+        self.follow();
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! What pairs have in common: how noisy their targets are, and how far their values lie from the prior mean. A pair
-//! that was tried seldom, or never, is judged by the others.
+//! What pairs have in common: how noisy their targets are, what they are worth on average, and how far their values lie
+//! from that. A pair that was tried seldom, or never, is judged by the others.
 
 use super::SplitSettings;
 use crate::Belief;
@@ -26,7 +26,8 @@ struct Share {
     scatter: f64,
     /// √n - 1.
     degrees: f64,
-    /// (μ - m₀)².
+    /// μ - m₀ and its square, m₀ as declared.
+    off: f64,
     square: f64,
 }
 
@@ -41,15 +42,19 @@ impl Population {
     pub fn prior(&self) -> SplitPrior {
         let (m_0, v_0) = (self.declared.mean(), self.declared.var());
         // Differences of sums may end below 0 by a rounding.
-        let Share { scatter, degrees, square } = self.sum;
-        let (mut noise, mut var) = (self.settings.noise * v_0, v_0);
+        let Share { scatter, degrees, off, square } = self.sum;
+        let (mut noise, mut shift, mut var) = (self.settings.noise * v_0, 0.0, v_0);
         if self.settings.learn_noise {
             noise = (noise + scatter.max(0.0)) / (1.0 + degrees);
         }
-        if self.settings.learn_spread {
-            var = ((v_0 + square.max(0.0)) / (1.0 + self.pairs)).max(self.least);
+        if self.settings.learn_mean {
+            shift = off / (1.0 + self.pairs);
         }
-        SplitPrior { belief: Belief::trusted(m_0, var), noise }
+        if self.settings.learn_spread {
+            // About the mean: Σ (x - m̄)² = Σ x² - n m̄².
+            var = ((v_0 + square.max(0.0)) / (1.0 + self.pairs) - shift * shift).max(self.least);
+        }
+        SplitPrior { belief: Belief::trusted(m_0 + shift, var), noise }
     }
 
     /// Takes in what a pair is after so many visits, in place of what it was.
@@ -60,10 +65,12 @@ impl Population {
     pub fn note(&mut self, pair: usize, visits: u32, belief: &SplitBelief) {
         let off = belief.mean - self.declared.mean();
         let root = f64::from(visits).sqrt();
-        let new = Share { scatter: belief.scatter / (root + 1.0), degrees: root - 1.0, square: off * off };
+        let new =
+            Share { scatter: belief.scatter / (root + 1.0), degrees: root - 1.0, off, square: off * off };
         let old = std::mem::replace(&mut self.shares[pair], new);
         self.sum.scatter += new.scatter - old.scatter;
         self.sum.degrees += new.degrees - old.degrees;
+        self.sum.off += new.off - old.off;
         self.sum.square += new.square - old.square;
     }
 
@@ -100,12 +107,19 @@ mod tests {
         assert!(
             (noise - (50.0 + 2.0 * 4e3 / (4e3_f64.sqrt() + 1.0)) / (2.0 * 4e3_f64.sqrt() - 1.0)).abs() < 1e-9
         );
-        assert!((belief.var() - (100.0 + 2.0 * 4.0) / 3.0).abs() < 0.1, "{}", belief.var());
+        // Declared as 0 ± 10, then twice 2: on average 4/3; (100 + 2 · 4)/3 about 0, less (4/3)² about that.
+        assert!((belief.mean() - 4.0 / 3.0).abs() < 0.01, "{}", belief.mean());
+        assert!((belief.var() - (36.0 - 16.0 / 9.0)).abs() < 0.1, "{}", belief.var());
     }
 
     #[test]
     fn nothing_is_learned_unless_asked_for() {
-        let settings = SplitSettings { learn_noise: false, learn_spread: false, ..SplitSettings::default() };
+        let settings = SplitSettings {
+            learn_noise: false,
+            learn_mean: false,
+            learn_spread: false,
+            ..SplitSettings::default()
+        };
         let declared = Belief::new(0.0, 100.0).unwrap();
         let mut population = Population::new(1, declared, 0.01, settings);
         let before = population.prior();

@@ -38,6 +38,8 @@ pub struct SplitSettings {
     pub noise: f64,
     /// Whether the noise expected of a pair is learned from all others.
     pub learn_noise: bool,
+    /// Whether the prior mean is learned from the values found so far.
+    pub learn_mean: bool,
     /// Whether the prior variance is learned from the spread of the values found so far.
     pub learn_spread: bool,
     /// How many sd of luck a hopeful value assumes.
@@ -57,12 +59,13 @@ impl SplitSettings {
         heir: Heir::Maximum,
         noise: 0.003,
         learn_noise: true,
+        learn_mean: true,
         learn_spread: true,
         reach: 2.0,
     };
 
     /// The default, and what is left of it without each of its parts, by name: the rows of the ablation table.
-    pub const VARIANTS: [(&str, Self); 8] = {
+    pub const VARIANTS: [(&str, Self); 9] = {
         let full = Self::DEFAULT;
         [
             ("full", full),
@@ -70,11 +73,19 @@ impl SplitSettings {
             ("no echo", Self { echo: false, ..full }),
             ("greedy heir", Self { heir: Heir::Greedy, ..full }),
             ("declared noise", Self { learn_noise: false, ..full }),
+            ("declared mean", Self { learn_mean: false, ..full }),
             ("declared spread", Self { learn_spread: false, ..full }),
             ("three sd", Self { reach: 3.0, ..full }),
             (
                 "memory alone",
-                Self { sweeps: 0, echo: false, heir: Heir::Greedy, learn_spread: false, ..full },
+                Self {
+                    sweeps: 0,
+                    echo: false,
+                    heir: Heir::Greedy,
+                    learn_mean: false,
+                    learn_spread: false,
+                    ..full
+                },
             ),
         ]
     };
