@@ -6,11 +6,14 @@
 #[path = "../../adfq-env/tests/bridge/interpreter.rs"]
 mod interpreter;
 
+mod common;
+
+use common::{complaint, succeed};
 use interpreter::python;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use tempfile::tempdir;
 
 /// Some thousand steps of Atari in a test: small batches, few of them, and evaluations that end.
@@ -45,20 +48,6 @@ fn resume(folder: &Path, python: &Path) -> Command {
     let mut command = adfq(&["train", "--resume"], python);
     command.arg(folder);
     command
-}
-
-#[track_caller]
-fn succeed(mut command: Command) -> Output {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-#[track_caller]
-fn complaint(mut command: Command) -> String {
-    let output = command.output().unwrap();
-    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr).unwrap()
 }
 
 /// Waits until `metrics.csv` has this many lines.

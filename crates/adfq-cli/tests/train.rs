@@ -1,9 +1,12 @@
 //! `adfq train` as a user runs it: runs that are killed, stopped, torn, watched and evaluated.
 
+mod common;
+
 use adfq_files::Lock;
+use common::succeed;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use tempfile::tempdir;
 
 /// Settings small enough for a test and large enough to pass through everything: warm-up, many checkpoints, a memory
@@ -39,18 +42,10 @@ fn resume(folder: &Path) -> Command {
     command
 }
 
+/// What a command that must fail has said; the last line is its error.
 #[track_caller]
-fn succeed(mut command: Command) -> Output {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-#[track_caller]
-fn complaint(mut command: Command) -> String {
-    let output = command.output().unwrap();
-    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let text = String::from_utf8(output.stderr).unwrap();
+fn complaint(command: Command) -> String {
+    let text = common::complaint(command);
     assert!(text.lines().last().is_some_and(|line| line.starts_with("error: ")), "{text}");
     text
 }

@@ -1,9 +1,10 @@
 //! Runs the program as a user would.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// What one run of the program printed.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
 pub struct Outcome {
     pub success: bool,
     pub stdout: String,
@@ -11,6 +12,7 @@ pub struct Outcome {
 }
 
 /// Runs `adfq` with these arguments in a folder.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
 pub fn adfq_in(folder: &Path, arguments: &[&str]) -> Outcome {
     let output =
         Command::new(env!("CARGO_BIN_EXE_adfq")).args(arguments).current_dir(folder).output().unwrap();
@@ -35,6 +37,24 @@ pub fn refused(arguments: &[&str]) -> String {
     let outcome = adfq_in(Path::new("."), arguments);
     assert!(!outcome.success && outcome.stdout.is_empty(), "{arguments:?}: {}", outcome.stdout);
     outcome.stderr
+}
+
+/// What a command that must succeed has said.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
+#[track_caller]
+pub fn succeed(mut command: Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// What a command that must fail has said.
+#[allow(dead_code, reason = "each test file is a program of its own, and not all of them need it")]
+#[track_caller]
+pub fn complaint(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).unwrap()
 }
 
 /// A small MDP as a user would write it.

@@ -123,8 +123,9 @@ fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64]) -> Vec<String> {
         let (folder, end) = (shortest.folder.display(), shortest.last_step());
         notes.push(match end == last {
             true => format!(
-                "Compared up to step {last}, where {folder} ends; {further} of {} runs go further.",
-                runs.len()
+                "Compared up to step {last}, where {folder} ends; {further} of {} runs {} further.",
+                runs.len(),
+                if further == 1 { "goes" } else { "go" }
             ),
             false => format!("Compared up to step {last}, the last at which all runs were evaluated."),
         });
