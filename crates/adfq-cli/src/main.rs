@@ -12,6 +12,7 @@ mod learn;
 mod output;
 mod paper;
 mod progress;
+mod report;
 mod solve;
 mod study;
 mod train;

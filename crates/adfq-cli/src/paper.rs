@@ -1,14 +1,11 @@
 //! `adfq paper`: the paper's experiments, from trials to a report.
 
-use adfq_lab::experiment::{Plan, Stop};
+use crate::report;
+use adfq_lab::experiment::Plan;
 use adfq_lab::paper::Paper;
-use adfq_lab::verdict::Verdict;
-use anyhow::{Context, Result};
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use anyhow::Result;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
 
 /// Run the paper's experiments again and write a report
 ///
@@ -47,29 +44,8 @@ pub fn run(args: &Args) -> Result<()> {
     if args.fresh {
         Paper::forget(&args.out)?;
     }
-    let stop = Arc::new(Stop::default());
-    listen(Arc::clone(&stop))?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.map_or(0, NonZeroUsize::get))
-        .build()
-        .context("cannot start threads; try fewer with --threads")?;
-    let (bar, start) = (progress_bar(paper.units())?, Instant::now());
-    let report = pool.install(|| paper.run(&args.out, &stop, || bar.inc(1)));
-    bar.finish_and_clear();
-    for section in &report?.sections {
-        println!("{}", section.title);
-        for claim in &section.claims {
-            println!("  {} {}{}", sign(claim.verdict), claim.text, suffix(claim.verdict));
-        }
-    }
-    let report = args.out.join("index.html");
-    println!(
-        "\n{} units in {}. The report: {}",
-        paper.units(),
-        HumanDuration(start.elapsed()),
-        report.display()
-    );
-    Ok(())
+    let pool = report::pool(args.threads)?;
+    report::run(&pool, paper.units(), &args.out, |stop, done| paper.run(&args.out, stop, done))
 }
 
 impl Args {
@@ -98,34 +74,4 @@ impl Args {
         words.push(format!("--trials {} --seed {}", self.plan().trials, self.seed));
         words.join(" ")
     }
-}
-
-/// The first Ctrl-C asks the work to stop, a second one ends the program.
-pub fn listen(stop: Arc<Stop>) -> Result<()> {
-    ctrlc::set_handler(move || {
-        if stop.is_raised() {
-            std::process::exit(130);
-        }
-        stop.raise();
-        eprintln!("\nstopping; press Ctrl-C again to stop at once");
-    })
-    .context("cannot listen for Ctrl-C")
-}
-
-/// A bar on the error output, which `indicatif` hides where that is no terminal.
-pub fn progress_bar(units: usize) -> Result<ProgressBar> {
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} trials, {eta} left")?;
-    Ok(ProgressBar::new(units as u64).with_style(style))
-}
-
-fn sign(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Holds => '✓',
-        Verdict::DoesNotHold => '✗',
-        Verdict::NotDecided => '?',
-    }
-}
-
-fn suffix(verdict: Verdict) -> String {
-    if verdict == Verdict::Holds { String::new() } else { format!(" [{verdict}]") }
 }

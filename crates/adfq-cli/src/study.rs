@@ -1,14 +1,13 @@
 //! `adfq study`: measurements beyond the paper, from trials to a report.
 
-use crate::paper::{listen, progress_bar};
-use adfq_lab::experiment::{Plan, Stop};
+use crate::report;
+use adfq_lab::experiment::Plan;
 use adfq_lab::study::{Settings, Study};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use indicatif::HumanDuration;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Run a study of our own and write a report
 #[derive(clap::Args)]
@@ -61,12 +60,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.fresh {
         study.forget(&args.out)?;
     }
-    let stop = Arc::new(Stop::default());
-    listen(Arc::clone(&stop))?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.map_or(0, NonZeroUsize::get))
-        .build()
-        .context("cannot start threads; try fewer with --threads")?;
+    let pool = report::pool(args.threads)?;
     let expected = Duration::from_secs_f64(study.expected_seconds() / pool.current_num_threads() as f64);
     eprintln!(
         "{} units, about {} on {} threads if nothing is there yet",
@@ -74,20 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
         HumanDuration(expected),
         pool.current_num_threads()
     );
-    let (bar, start) = (progress_bar(study.units())?, Instant::now());
-    let report = pool.install(|| study.run(&args.out, &stop, || bar.inc(1)));
-    bar.finish_and_clear();
-    for section in &report?.sections {
-        println!("{}", section.title);
-    }
-    let report = args.out.join("index.html");
-    println!(
-        "\n{} units in {}. The report: {}",
-        study.units(),
-        HumanDuration(start.elapsed()),
-        report.display()
-    );
-    Ok(())
+    report::run(&pool, study.units(), &args.out, |stop, done| study.run(&args.out, stop, done))
 }
 
 impl Calibration {

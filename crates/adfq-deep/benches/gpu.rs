@@ -106,10 +106,8 @@ fn time_acting(fleet: &Fleet, space: &Space, rows: usize) -> Result<[f64; 2]> {
 
 /// The network of a configuration, with a head of two groups.
 fn spec(config: &Config, space: &Space) -> Spec {
-    let mut input = space.frame.clone();
-    *input.last_mut().expect("a frame has an axis") *= space.stack;
     Spec {
-        input,
+        input: space.observation_shape(),
         layers: config.network.layers.clone(),
         head: Head { actions: space.actions, groups: 2, dueling: None },
     }

@@ -117,10 +117,8 @@ proptest! {
 
 /// Split ADFQ with nothing but the range of a domain's rewards.
 fn agent(mdp: &Mdp, seed: u64) -> SplitAdfq {
-    let pairs = (0..mdp.states()).flat_map(|s| (0..mdp.actions()).map(move |a| (s, a)));
-    let rewards: Vec<f64> = pairs.flat_map(|(s, a)| mdp.outcomes(s, a)).map(|o| o.reward).collect();
-    let range = |pick: fn(f64, f64) -> f64| rewards.iter().copied().reduce(pick).unwrap();
-    let rewards = Rewards::within(range(f64::min), range(f64::max));
+    let (min, max) = mdp.reward_range();
+    let rewards = Rewards::within(min, max);
     let settings = SplitSettings::default();
     SplitAdfq::new(mdp.states(), mdp.actions(), mdp.gamma(), rewards, settings, stream(seed, "agent"))
         .unwrap()

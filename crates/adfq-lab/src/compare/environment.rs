@@ -65,15 +65,20 @@ impl Entry {
 
 impl Environment {
     /// Compares groups of runs.
-    pub(super) fn of(env: &str, groups: &BTreeMap<Label, Vec<Run>>, chance: Chance) -> Result<Self> {
+    pub(super) fn of(
+        env: &str,
+        groups: &BTreeMap<Label, Vec<Run>>,
+        returns: Returns,
+        chance: Chance,
+    ) -> Result<Self> {
         let runs: Vec<&Run> = groups.values().flatten().collect();
-        let steps = common_steps(env, &runs)?;
+        let steps = common_steps(env, &runs, returns)?;
         let entry = |(label, group): (&Label, &Vec<Run>)| entry(env, label, group, &steps, chance);
         let entries: Vec<Entry> = groups.iter().map(entry).collect::<Result<_>>()?;
         let finals: Vec<(&str, Vec<Vec<f64>>)> =
             entries.iter().map(|entry| (entry.label.as_str(), vec![entry.finals()])).collect();
         let improvement = improvements(env, &finals, chance)?;
-        let notes = notes(&runs, &entries, &steps);
+        let notes = notes(&runs, &entries, &steps, returns);
         Ok(Self { env: env.to_owned(), steps, entries, improvement, notes })
     }
 }
@@ -101,13 +106,11 @@ fn scored(run: &Run, steps: &[u64]) -> Scored {
 }
 
 /// The steps at which all runs were evaluated; none of them lies beyond the end of the shortest.
-fn common_steps(env: &str, runs: &[&Run]) -> Result<Vec<u64>> {
+fn common_steps(env: &str, runs: &[&Run], returns: Returns) -> Result<Vec<u64>> {
     let of = |run: &&Run| run.evaluations.iter().map(|evaluation| evaluation.step).collect::<BTreeSet<_>>();
     let common = runs.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
     if common.is_empty() {
-        let training = runs.iter().any(|run| run.returns == Returns::Training);
-        let setting = if training { "logging.metrics" } else { "evaluation.every" };
-        return Err(Error::NoCommonStep { env: env.to_owned(), setting });
+        return Err(Error::NoCommonStep { env: env.to_owned(), setting: returns.interval() });
     }
     Ok(common.into_iter().collect())
 }
@@ -115,7 +118,7 @@ fn common_steps(env: &str, runs: &[&Run]) -> Result<Vec<u64>> {
 /// With fewer seeds intervals are taken for hints.
 const ENOUGH: usize = 8;
 
-fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64]) -> Vec<String> {
+fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64], returns: Returns) -> Vec<String> {
     let mut notes = vec![];
     let last = steps.last().copied().unwrap_or(0);
     let further = runs.iter().filter(|run| run.last_step() > last).count();
@@ -133,7 +136,7 @@ fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64]) -> Vec<String> {
     let all: BTreeSet<u64> = runs.iter().flat_map(|run| &run.evaluations).map(|at| at.step).collect();
     let skipped = all.range(..last).count() + 1 - steps.len();
     if skipped > 0 {
-        let what = runs.first().map_or(Returns::default(), |run| run.returns).noun(skipped);
+        let what = returns.noun(skipped);
         notes.push(format!("{skipped} {what} before that step are left out: not all runs have them."));
     }
     let counts: BTreeSet<usize> = entries.iter().map(|entry| entry.runs.len()).collect();

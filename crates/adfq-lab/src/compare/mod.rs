@@ -76,8 +76,10 @@ impl Comparison {
         let (chance, groups) = (Chance(seed), label::group(runs)?);
         let labels: BTreeSet<_> = groups.values().flat_map(|labels| labels.keys()).collect();
         let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
-        let environments: Vec<Environment> =
-            groups.iter().map(|(env, groups)| Environment::of(env, groups, chance)).collect::<Result<_>>()?;
+        let environments: Vec<Environment> = groups
+            .iter()
+            .map(|(env, groups)| Environment::of(env, groups, returns, chance))
+            .collect::<Result<_>>()?;
         let aggregate = aggregate::aggregate(&environments, &labels, chance)?;
         let notes = if labels.len() > 1 { left_out(&environments, aggregate.as_ref()) } else { vec![] };
         Ok(Self { seed, returns, labels, environments, aggregate, notes })

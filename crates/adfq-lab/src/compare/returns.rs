@@ -69,6 +69,14 @@ impl Returns {
         }
     }
 
+    /// The setting that says how often there are such.
+    pub(super) fn interval(self) -> &'static str {
+        match self {
+            Self::Evaluation => "evaluation.every",
+            Self::Training => "logging.metrics",
+        }
+    }
+
     /// The name of an axis.
     pub(crate) fn axis(self) -> &'static str {
         match self {

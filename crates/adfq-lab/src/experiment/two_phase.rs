@@ -73,13 +73,7 @@ impl Learning for TwoPhase {
             let steps = self.plan.steps(phase(domain));
             figure = figure.panel(panel(results, domain, &model, steps)?);
         }
-        let section = claims(results, prose())?.table(
-            "Reward, mean over trials",
-            results.summary(&[
-                ("phase 1", &|record| earned(record, 0)),
-                ("phase 2", &|record| earned(record, 1)),
-            ])?,
-        );
+        let section = claims(results, prose())?.table("Reward, mean over trials", summary(results)?);
         Ok(Findings::new(section)
             .figure("two_phase", figure.panel_size(560.0, 270.0))
             .data("two_phase", by_trial(results)?))
@@ -108,6 +102,11 @@ fn bar(results: &Results<'_>, domain: &str, label: &str, phase: usize) -> Result
     let mut rng = stream(0, &format!("two-phase/{domain}/{label}/{phase}"));
     let estimate = Bootstrap::default().estimate(&values, mean, &mut rng)?;
     Ok(Bar::new(label, estimate.value).interval(estimate.interval.low, estimate.interval.high))
+}
+
+/// What agents earned in each phase, on average.
+pub fn summary(results: &Results<'_>) -> Result<Table> {
+    results.summary(&[("phase 1", &|record| earned(record, 0)), ("phase 2", &|record| earned(record, 1))])
 }
 
 /// What each trial earned in each phase.

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::experiment::learning::{Learning, load};
 use crate::experiment::results::Results;
 use crate::experiment::run::Trial;
-use crate::experiment::two_phase::{by_trial, earned, panel};
+use crate::experiment::two_phase::{by_trial, panel, summary};
 use crate::experiment::{Findings, Plan};
 use crate::plot::Figure;
 use crate::report::Section;
@@ -39,13 +39,7 @@ impl Learning for Phases {
                  policy. On Chain, in 1,000 steps each, IEQL+ earned 2,344 and 2,557, and Bayesian dynamic programming, \
                  which learns a model, about 3,158 and 3,611.",
             )
-            .table(
-                "Reward, mean over trials",
-                results.summary(&[
-                    ("phase 1", &|record| earned(record, 0)),
-                    ("phase 2", &|record| earned(record, 1)),
-                ])?,
-            );
+            .table("Reward, mean over trials", summary(results)?);
         Ok(Findings::new(section)
             .figure("phases", figure.panel_size(560.0, 270.0))
             .data("phases", by_trial(results)?))
