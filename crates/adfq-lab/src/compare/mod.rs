@@ -57,7 +57,8 @@ use std::collections::BTreeSet;
 pub struct Comparison {
     /// The seed of the bootstrap.
     pub seed: u64,
-    /// Which returns were compared.
+    /// Which returns were compared; in files of before there was a choice, those of evaluations.
+    #[serde(default)]
     pub returns: Returns,
     /// All labels, in the order in which they are shown.
     pub labels: Vec<String>,

@@ -145,6 +145,20 @@ fn committed_runs_are_still_understood() {
 }
 
 #[test]
+fn committed_comparisons_are_still_understood() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    for (file, returns) in [
+        ("deep/compare.json", Returns::Evaluation),
+        ("atari/compare.json", Returns::Evaluation),
+        ("atari/training/compare.json", Returns::Training),
+    ] {
+        let text = fs::read_to_string(results.join(file)).unwrap();
+        let comparison: Comparison = serde_json::from_str(&text).unwrap();
+        assert_eq!(comparison.returns, returns, "{file}");
+    }
+}
+
+#[test]
 fn runs_that_differ_in_more_than_the_seed_are_kept_apart() {
     let runs = Runs::new();
     let batch =
