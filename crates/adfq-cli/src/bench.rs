@@ -1,7 +1,7 @@
 //! `adfq bench`: how fast things are here.
 
 use crate::output::print;
-use adfq_env::Bridge;
+use adfq_env::Gym;
 use adfq_lab::bench::{Lines, Machine, Pace, select};
 use anyhow::{Context, Result};
 use std::num::NonZeroUsize;
@@ -39,8 +39,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let bridge = Bridge { python: args.python.clone(), ..Bridge::default() };
-    let benches = select(&args.only, &bridge)?;
+    let gym = Gym { python: args.python.clone(), ..Gym::default() };
+    let benches = select(&args.only, &gym)?;
     if let Some(threads) = args.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())

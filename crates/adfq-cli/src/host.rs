@@ -1,7 +1,7 @@
 //! The machine, as the command line describes it: which Python runs environments that are not ours, and how.
 
 use adfq_deep::Host;
-use adfq_env::Bridge;
+use adfq_env::{Gym, Registry};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ impl HostArgs {
     /// This machine.
     pub fn host(&self) -> Host {
         let timeout = Duration::from_secs(self.worker_timeout);
-        Host { bridge: Bridge { python: self.python.clone(), timeout, ..Bridge::default() }, ..Host::here() }
+        let gym = Gym { python: self.python.clone(), timeout, ..Gym::default() };
+        Host { registry: Registry::with_gym(gym), ..Host::here() }
     }
 }

@@ -6,7 +6,7 @@ use adfq_deep::run::{Clock, Run};
 use adfq_deep::stats::Metrics;
 use adfq_deep::summary::Summary;
 use adfq_deep::{Config, Error, Host, Observer, Trainer};
-use adfq_env::Bridge;
+use adfq_env::Registry;
 use anyhow::{Result, bail};
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 #[cfg(feature = "cuda")]
@@ -145,13 +145,14 @@ pub fn train_on_gpu(
     ordinal: usize,
     runs: Vec<Start>,
     together: Option<NonZeroUsize>,
-    bridge: &Bridge,
+    registry: &Registry,
     stop: &AtomicBool,
 ) -> Result<()> {
     let (count, bars) = (runs.len(), MultiProgress::new());
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
-    let spin = bridge.spin && 2 * count * bridge.workers.get() <= cores();
-    let host = Host { bridge: Bridge { spin, ..bridge.clone() }, ..Host::here() };
+    let mut host = Host { registry: registry.clone(), ..Host::here() };
+    let gym = &mut host.registry.gym;
+    gym.spin &= 2 * count * gym.workers.get() <= cores();
     // Each waits for its workers to start.
     let runs = runs.par_iter().map(|start| start.begin(&host)).collect::<adfq_deep::Result<Vec<_>>>()?;
     let mut crews: BTreeMap<_, Vec<Vec<(Run, Trainer)>>> = BTreeMap::new();
@@ -188,7 +189,7 @@ pub fn train_on_gpu(
     ordinal: usize,
     _: Vec<Start>,
     _: Option<NonZeroUsize>,
-    _: &Bridge,
+    _: &Registry,
     _: &AtomicBool,
 ) -> Result<()> {
     crate::device::open(ordinal)
@@ -240,7 +241,7 @@ fn cores() -> usize {
 /// Several runs, `jobs` at once. Errors are given at the end; the other runs are not stopped by one.
 pub fn train_all(
     runs: Vec<Start>,
-    bridge: &Bridge,
+    registry: &Registry,
     jobs: Option<usize>,
     threads: Option<usize>,
     stop: &AtomicBool,
@@ -256,7 +257,7 @@ pub fn train_all(
                 while let Some(start) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
                     let outcome = pool.install(|| {
                         // The memory that is left is another each time.
-                        let host = Host { bridge: bridge.clone(), ..Host::here() };
+                        let host = Host { registry: registry.clone(), ..Host::here() };
                         let (run, trainer) = start.begin(&host)?;
                         train(run, trainer, &bars, stop)
                     });

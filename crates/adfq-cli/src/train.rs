@@ -6,7 +6,7 @@ use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
 use adfq_deep::run::Run;
 use adfq_deep::trainer::replay_bytes;
 use adfq_deep::{Config, Host, Trainer};
-use adfq_env::{Bridge, Env, Purpose, Space};
+use adfq_env::{Env, Purpose, Space};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use indicatif::{HumanCount, MultiProgress};
@@ -158,9 +158,9 @@ fn parse_seeds(text: &str) -> Result<Seeds, String> {
 
 impl Args {
     fn host(&self) -> Host {
-        let host = self.host.host();
-        let workers = self.workers.unwrap_or(host.bridge.workers);
-        Host { bridge: Bridge { workers, ..host.bridge }, ..host }
+        let mut host = self.host.host();
+        host.registry.gym.workers = self.workers.unwrap_or(host.registry.gym.workers);
+        host
     }
 
     /// Whether the agent that no GPU knows is among those named. One that a file or a run folder names is refused later.
@@ -180,7 +180,7 @@ impl Args {
             args.insert("repeat_action_probability".to_owned(), 0.25.into());
         }
         let args = env_args(&args, &self.settings)?;
-        let evaluation = host.maker(env, &args, Purpose::Evaluation).env()?;
+        let evaluation = host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
         let config = match file {
             Some(config) => config,
             None => Config::preset(&self.preset, env, evaluation.space())?,
@@ -319,8 +319,8 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let gpu = args.device.gpu()?;
     let several = |runs: Vec<Start>| match gpu {
-        Some(ordinal) => train_on_gpu(ordinal, runs, args.together, &host.bridge, &stop),
-        None => train_all(runs, &host.bridge, args.jobs, args.threads, &stop),
+        Some(ordinal) => train_on_gpu(ordinal, runs, args.together, &host.registry, &stop),
+        None => train_all(runs, &host.registry, args.jobs, args.threads, &stop),
     };
     match (&args.resume[..], gpu) {
         ([folder], None) => {

@@ -2,16 +2,16 @@
 //! is learned; that is the [`Config`]'s.
 
 use crate::{Config, Result};
-use adfq_env::{Args, Bridge, Env, Envs, Maker, Purpose};
+use adfq_env::{Args, Env, EnvSpec, Envs, Purpose, Registry};
 use adfq_files::memory;
 
 /// The machine, as far as a run depends on it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Host {
     /// The memory that a run may take, where that is known: what needs more is refused.
     pub memory: Option<u64>,
-    /// How worker processes are run.
-    pub bridge: Bridge,
+    /// The environments that are known by name, and how worker processes are run.
+    pub registry: Registry,
 }
 
 impl Host {
@@ -22,18 +22,18 @@ impl Host {
 
     /// The environments to train in.
     pub fn envs(&self, config: &Config) -> Result<Box<dyn Envs>> {
-        Ok(self.maker(&config.env, &config.env_args, Purpose::Training).envs(config.envs)?)
+        let spec = Self::spec(&config.env, &config.env_args, Purpose::Training);
+        Ok(self.registry.envs(&spec, config.envs)?)
     }
 
     /// The environment to evaluate in; with `pictures` it can be rendered.
     pub fn env(&self, config: &Config, pictures: bool) -> Result<Box<dyn Env>> {
-        let maker = self.maker(&config.env, &config.env_args, Purpose::Evaluation);
-        Ok(Maker { pictures, ..maker }.env()?)
+        let spec = Self::spec(&config.env, &config.env_args, Purpose::Evaluation);
+        Ok(self.registry.env(&EnvSpec { pictures, ..spec })?)
     }
 
-    /// How an environment is made here, before there is a configuration: presets ask for its space.
-    pub fn maker(&self, env: &str, args: &Args, purpose: Purpose) -> Maker {
-        let (args, bridge) = (args.clone(), self.bridge.clone());
-        Maker { name: env.to_owned(), args, purpose, bridge, pictures: false }
+    /// What is asked of the registry, without pictures.
+    pub fn spec(env: &str, args: &Args, purpose: Purpose) -> EnvSpec {
+        EnvSpec { name: env.to_owned(), args: args.clone(), purpose, pictures: false }
     }
 }

@@ -10,7 +10,7 @@ mod reference;
 
 use adfq::random::stream;
 use adfq_deep::replay::{Lived, Replay, ReplaySettings, Sample};
-use adfq_env::{Bridge, Envs, Maker};
+use adfq_env::{EnvSpec, Envs, Gym, Registry};
 use interpreter::python;
 use rand::{Rng, RngExt};
 use reference::{FRAME, OBSERVATION, Reference};
@@ -35,8 +35,8 @@ fn live(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
 #[test]
 fn sampled_observations_are_those_of_frame_stack_observation() {
     let Some(python) = python() else { return };
-    let bridge = Bridge { python: Some(python.clone()), ..Bridge::default() };
-    let mut envs = Maker { bridge, ..Maker::new("atari:breakout") }.envs(1).unwrap();
+    let gym = Gym { python: Some(python.clone()), ..Gym::default() };
+    let mut envs = Registry::with_gym(gym).envs(&EnvSpec::new("atari:breakout"), 1).unwrap();
     envs.reset(8).unwrap();
     // Too small for all of it: the oldest are overwritten.
     let settings = ReplaySettings { capacity: 500, envs: 1, n_step: 1, discount: 0.99, priority: None };

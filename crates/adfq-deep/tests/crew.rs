@@ -194,18 +194,6 @@ impl Env for Stuck {
     fn step(&mut self, action: usize, frame: &mut [u8]) -> adfq_env::Result<Step> {
         self.0.step(action, frame)
     }
-
-    fn save(&self) -> adfq_env::Result<Vec<u8>> {
-        self.0.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> adfq_env::Result<()> {
-        self.0.restore(state)
-    }
-
-    fn render(&self) -> adfq_env::Result<adfq_env::Picture> {
-        self.0.render()
-    }
 }
 
 /// Trains seed 0 in these environments beside a sound run of seed 1, which has to end as if alone; the step that seed 0

@@ -40,6 +40,33 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// An environment without [`Env::restore`](crate::Env::restore).
+    #[error("this environment cannot restore a saved state: it does not implement Env::restore")]
+    NoRestore,
+    /// An environment without [`Env::render`](crate::Env::render).
+    #[error("this environment draws no picture: it does not implement Env::render")]
+    NoPicture,
+    /// A space without numbers or without actions.
+    #[error(
+        "the environment has {numbers} numbers a frame and {actions} actions: it needs at least one of each"
+    )]
+    EmptySpace {
+        /// Numbers of a frame.
+        numbers: usize,
+        /// How many actions there are.
+        actions: usize,
+    },
+    /// Numbers that are not as many as a frame has.
+    #[error("{numbers} numbers do not make a frame: it has {expected}")]
+    Numbers {
+        /// How many there were.
+        numbers: usize,
+        /// How many a frame has.
+        expected: usize,
+    },
+    /// What went wrong in an environment of the user's; see [`Error::other`].
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
     /// A physical state outside of the environment's.
     #[error("{env} has no state with a {quantity} of {value}: it must be {range}")]
     Physics {
@@ -212,6 +239,17 @@ pub enum Error {
         /// What it can be.
         allowed: &'static str,
     },
+}
+
+impl Error {
+    /// An error of an environment that is not of this crate.
+    ///
+    /// ```
+    /// assert_eq!(adfq_env::Error::other("the robot is offline").to_string(), "the robot is offline");
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(error.into())
+    }
 }
 
 /// A result of this crate.

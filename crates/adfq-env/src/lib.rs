@@ -24,12 +24,11 @@
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
 
-mod bridge;
 mod classic;
 mod envs;
 mod episode;
 mod error;
-mod maker;
+mod gym;
 mod mdp;
 pub mod minatar;
 mod picture;
@@ -39,14 +38,13 @@ mod space;
 mod time_limit;
 mod vec_env;
 
-pub use bridge::{Bridge, is_outside};
 pub use classic::{Acrobot, CartPole, MountainCar};
 pub use envs::Envs;
 pub use error::{Error, Result};
-pub use maker::{Args, Maker, Purpose};
+pub use gym::Gym;
 pub use mdp::MdpEnv;
 pub use picture::{Picture, to_text};
-pub use registry::{make, names};
+pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
 pub use vec_env::VecEnv;
@@ -78,7 +76,8 @@ impl Step {
     }
 }
 
-/// An environment with finitely many actions.
+/// An environment with finitely many actions. [`Env::space`], [`Env::reset`] and [`Env::step`] are enough to train in it;
+/// `save` and `restore` make a resumed run go on bit for bit, `render` gives pictures.
 pub trait Env: Send {
     /// The shape of frames and the number of actions.
     fn space(&self) -> &Space;
@@ -91,13 +90,20 @@ pub trait Env: Send {
     fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step>;
 
     /// Everything that decides what follows, the generator included: [`Env::restore`] goes on from there bit for bit.
-    fn save(&self) -> Result<Vec<u8>>;
+    /// `None` if this environment cannot be saved; a training run that is resumed then cuts the episode and resets.
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
 
     /// Takes up what [`Env::save`] gave.
-    fn restore(&mut self, state: &[u8]) -> Result<()>;
+    fn restore(&mut self, _state: &[u8]) -> Result<()> {
+        Err(Error::NoRestore)
+    }
 
     /// A picture of the present state, to look at.
-    fn render(&self) -> Result<Picture>;
+    fn render(&self) -> Result<Picture> {
+        Err(Error::NoPicture)
+    }
 
     /// What the actions are called, for people.
     fn action_names(&self) -> Vec<String> {
@@ -118,7 +124,7 @@ impl<E: Env + ?Sized> Env for Box<E> {
         (**self).step(action, frame)
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
+    fn save(&self) -> Result<Option<Vec<u8>>> {
         (**self).save()
     }
 

@@ -125,8 +125,8 @@ impl Env for MdpEnv {
         Ok(Step { reward: step.reward, terminated: step.terminal, ..Step::default() })
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
-        self.episode.save(&self.tag())
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        self.episode.save(&self.tag()).map(Some)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {

@@ -1,14 +1,204 @@
-//! The environments by name, for programs and configuration files.
+//! Environments by name: what has to be said to make one ([`EnvSpec`]) and who knows how ([`Registry`]). A registry
+//! knows the environments of this crate, those in worker processes (`gym:` and `atari:`), and those a user registers.
 
+use crate::gym::{self, Gym, Kind};
 use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
-use crate::{Acrobot, CartPole, Env, Error, Maker, MdpEnv, MountainCar, Result, TimeLimit};
+use crate::{Acrobot, CartPole, Env, Envs, Error, MdpEnv, MountainCar, Result, TimeLimit, VecEnv};
 use adfq::mdp::{self, DeepSea};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Arguments of an environment, as JSON: what `gymnasium.make` takes by keyword.
+pub type Args = serde_json::Map<String, serde_json::Value>;
+
+/// What an environment is for. It matters where training sees more ends than there are: on Atari a lost life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Learning from what happens.
+    #[default]
+    Training,
+    /// Measuring what was learned: real ends alone.
+    Evaluation,
+}
+
+/// Everything that has to be said to make an environment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvSpec {
+    /// The name, as the [`Registry`] knows it.
+    pub name: String,
+    /// Arguments. The environments of this crate take none.
+    pub args: Args,
+    /// What for.
+    pub purpose: Purpose,
+    /// Whether [`Env::render`] will be called: Gymnasium has to know beforehand.
+    pub pictures: bool,
+}
+
+impl EnvSpec {
+    /// For training, without arguments and without pictures.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+}
+
+/// Makes an environment that a user registered.
+type Make = dyn Fn(&EnvSpec) -> Result<Box<dyn Env>> + Send + Sync;
+
+/// Makes environments by name. The default knows
+///
+/// - `cartpole`, `acrobot`, `mountaincar`, or as Gymnasium has them, `CartPole-v1`: with their time limits;
+/// - `deepsea-N`, then, if wanted, `-stochastic`, then `-shuffled-SEED`;
+/// - `minatar/GAME`, or as the package has them, `MinAtar/SpaceInvaders-v1` with the minimal set of actions, which a
+///   name without a version means too, and `-v0` with all six;
+/// - `mdp/NAME` for each domain of [`adfq::mdp::names`], cut off after 1000 steps;
+/// - `gym:ID` for any environment of Gymnasium and `atari:GAME` for the games of ALE, in worker processes that run as
+///   [`Registry::gym`] says.
+///
+/// [`Registry::register`] adds to them. Names are compared in lower case. A clone is cheap.
+///
+/// ```
+/// use adfq_env::{EnvSpec, Purpose, Registry};
+///
+/// let registry = Registry::default();
+/// let spec = EnvSpec { purpose: Purpose::Evaluation, ..EnvSpec::new("CartPole-v1") };
+/// assert_eq!(registry.env(&spec)?.space().actions, 2);
+/// assert_eq!(registry.envs(&spec, 4)?.len(), 4);
+/// # Ok::<(), adfq_env::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    /// How worker processes are run, for the environments that need one.
+    pub gym: Gym,
+    registered: Arc<BTreeMap<String, Arc<Make>>>,
+}
+
+impl Registry {
+    /// The default, with worker processes run as `gym` says.
+    pub fn with_gym(gym: Gym) -> Self {
+        Self { gym, ..Self::default() }
+    }
+
+    /// Adds an environment under a name. It replaces one registered before, and wins over a built-in one.
+    ///
+    /// ```
+    /// use adfq_env::{CartPole, EnvSpec, Registry, TimeLimit};
+    ///
+    /// let mut registry = Registry::default();
+    /// registry.register("short-cartpole", |spec| {
+    ///     let limit = spec.args.get("limit").and_then(|limit| limit.as_u64());
+    ///     Ok(TimeLimit::new(CartPole::new(), limit.unwrap_or(50)))
+    /// });
+    /// assert_eq!(registry.env(&EnvSpec::new("Short-CartPole"))?.space().actions, 2);
+    /// assert!(registry.names().contains(&"short-cartpole".to_owned()));
+    /// # Ok::<(), adfq_env::Error>(())
+    /// ```
+    pub fn register<E, F>(&mut self, name: &str, make: F)
+    where
+        E: Env + 'static,
+        F: Fn(&EnvSpec) -> Result<E> + Send + Sync + 'static,
+    {
+        let make: Arc<Make> = Arc::new(move |spec| Ok(Box::new(make(spec)?)));
+        Arc::make_mut(&mut self.registered).insert(name.to_lowercase(), make);
+    }
+
+    /// One environment, ready for its first reset.
+    pub fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
+        match (self.registered(spec), Kind::of(&spec.name)) {
+            (Some(make), _) => make(spec),
+            (None, Some((kind, id))) => gym::env(spec, &self.gym, kind, id),
+            (None, None) => self.built_in(spec),
+        }
+    }
+
+    /// `count` environments side by side.
+    pub fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
+        match (self.registered(spec), Kind::of(&spec.name)) {
+            (None, Some((kind, id))) => gym::envs(spec, &self.gym, kind, id, count),
+            _ => Ok(Box::new(VecEnv::new((0..count).map(|_| self.env(spec)).collect::<Result<_>>()?)?)),
+        }
+    }
+
+    /// The known names, those that were registered first. A DeepSea may have any size, as in `deepsea-30`; here it has
+    /// ten rows.
+    pub fn names(&self) -> Vec<String> {
+        let registered = self.registered.keys().cloned();
+        let classic = CLASSIC.iter().map(|&(name, ..)| name.to_owned());
+        let games = GAMES.iter().map(|&(name, _)| name.to_owned());
+        let seas = ["deepsea-10", "deepsea-10-stochastic", "deepsea-10-shuffled-1"].map(String::from);
+        let finite = mdp::names().into_iter().filter(|name| !name.starts_with("deepsea"));
+        let finite = finite.map(|name| format!("mdp/{name}"));
+        let built_in = classic.chain(games).chain(seas).chain(finite);
+        registered.chain(built_in.filter(|name| !self.registered.contains_key(name))).collect()
+    }
+
+    /// Whether environments of this name run in worker processes: they cannot be saved, and each costs a process.
+    ///
+    /// ```
+    /// let registry = adfq_env::Registry::default();
+    /// assert!(registry.is_outside("atari:pong") && !registry.is_outside("cartpole"));
+    /// ```
+    pub fn is_outside(&self, name: &str) -> bool {
+        !self.registered.contains_key(&name.to_lowercase()) && Kind::of(name).is_some()
+    }
+
+    fn registered(&self, spec: &EnvSpec) -> Option<&Arc<Make>> {
+        self.registered.get(&spec.name.to_lowercase())
+    }
+
+    /// An environment of this crate.
+    fn built_in(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
+        let Some(env) = built_in(&spec.name.to_lowercase()) else { return Err(self.unknown(&spec.name)) };
+        match spec.args.keys().next() {
+            Some(arg) => Err(Error::Argument { env: spec.name.clone(), arg: arg.clone() }),
+            None => env,
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let known = self.names();
+        let closest = mdp::closest(&name.to_lowercase(), &known);
+        Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("names", &self.names()).field("gym", &self.gym).finish()
+    }
+}
+
+/// The names that [`make`] knows: [`Registry::names`] of the default registry.
+///
+/// ```
+/// for name in adfq_env::names() {
+///     assert!(adfq_env::make(&name).is_ok(), "{name}");
+/// }
+/// ```
+pub fn names() -> Vec<String> {
+    Registry::default().names()
+}
+
+/// The environment with this name, for training: [`Registry::env`] of the default registry.
+///
+/// ```
+/// use adfq_env::make;
+///
+/// assert_eq!(make("CartPole-v1")?.space().actions, 2);
+/// assert_eq!(make("deepsea-20")?.space().frame, [20, 20, 1]);
+/// let error = make("mountain-car").err().unwrap().to_string();
+/// assert!(error.contains("did you mean \"mountaincar\"? Known names: cartpole, acrobot,"), "{error}");
+/// # Ok::<(), adfq_env::Error>(())
+/// ```
+pub fn make(name: &str) -> Result<Box<dyn Env>> {
+    Registry::default().env(&EnvSpec::new(name))
+}
 
 /// The name without its version, Gymnasium's version, and how to make what it stands for.
-type Entry = (&'static str, &'static str, fn() -> Box<dyn Env>);
+type Classic = (&'static str, &'static str, fn() -> Box<dyn Env>);
 
 /// With the time limits of Gymnasium's registrations.
-const CLASSIC: [Entry; 3] = [
+const CLASSIC: [Classic; 3] = [
     ("cartpole", "-v1", || Box::new(TimeLimit::new(CartPole::new(), 500))),
     ("acrobot", "-v1", || Box::new(TimeLimit::new(Acrobot::new(), 500))),
     ("mountaincar", "-v0", || Box::new(TimeLimit::new(MountainCar::new(), 200))),
@@ -16,9 +206,9 @@ const CLASSIC: [Entry; 3] = [
 
 /// A MinAtar game with its minimal set of actions (`true`, version 1) or all six (version 0); sticky actions of
 /// probability .1 and difficulty ramping in both, which is what the package registers.
-type Entrance = (&'static str, fn(bool) -> Result<Box<dyn Env>>);
+type MakeGame = fn(bool) -> Result<Box<dyn Env>>;
 
-const GAMES: [Entrance; 5] = [
+const GAMES: [(&str, MakeGame); 5] = [
     ("minatar/asterix", game::<Asterix>),
     ("minatar/breakout", game::<Breakout>),
     ("minatar/freeway", game::<Freeway>),
@@ -33,64 +223,21 @@ fn game<G: Game + 'static>(minimal_actions: bool) -> Result<Box<dyn Env>> {
 /// Episodes of the finite MDPs without an end of their own are cut off, so that there are returns to report.
 const MDP_LIMIT: u64 = 1000;
 
-/// The names that [`make`] knows. A DeepSea may have any size, as in `deepsea-30`; here it has ten rows.
-///
-/// ```
-/// for name in adfq_env::names() {
-///     assert!(adfq_env::make(&name).is_ok(), "{name}");
-/// }
-/// ```
-pub fn names() -> Vec<String> {
-    let classic = CLASSIC.iter().map(|&(name, ..)| name.to_owned());
-    let games = GAMES.iter().map(|&(name, _)| name.to_owned());
-    let seas = ["deepsea-10", "deepsea-10-stochastic", "deepsea-10-shuffled-1"].map(String::from);
-    let finite = mdp::names().into_iter().filter(|name| !name.starts_with("deepsea"));
-    classic.chain(games).chain(seas).chain(finite.map(|name| format!("mdp/{name}"))).collect()
-}
-
-/// The environment with this name, in upper or lower case, ready for its first reset.
-///
-/// - `cartpole`, `acrobot`, `mountaincar`, or as Gymnasium has them, `CartPole-v1`: with their time limits.
-/// - `deepsea-N`, then, if wanted, `-stochastic`, then `-shuffled-SEED`.
-/// - `minatar/GAME`, or as the package has them, `MinAtar/SpaceInvaders-v1` with the minimal set of actions, which a
-///   name without a version means too, and `-v0` with all six.
-/// - `mdp/NAME` for each domain of [`adfq::mdp::names`], cut off after 1000 steps.
-///
-/// ```
-/// use adfq_env::make;
-///
-/// assert_eq!(make("CartPole-v1")?.space().actions, 2);
-/// assert_eq!(make("deepsea-20")?.space().frame, [20, 20, 1]);
-/// let error = make("mountain-car").err().unwrap().to_string();
-/// assert!(error.contains("did you mean \"mountaincar\"? Known names: cartpole, acrobot,"), "{error}");
-/// # Ok::<(), adfq_env::Error>(())
-/// ```
-pub fn make(name: &str) -> Result<Box<dyn Env>> {
-    Maker::new(name).env()
-}
-
-/// An environment of this crate.
-pub(crate) fn make_own(name: &str) -> Result<Box<dyn Env>> {
-    let wanted = name.to_lowercase();
-    for (known, version, make) in CLASSIC {
-        if wanted.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest == version) {
-            return Ok(make());
-        }
+/// The environment of this crate with this name in lower case.
+fn built_in(name: &str) -> Option<Result<Box<dyn Env>>> {
+    let named = |&&(known, version, _): &&Classic| name == known || name.strip_prefix(known) == Some(version);
+    if let Some((.., make)) = CLASSIC.iter().find(named) {
+        return Some(Ok(make()));
     }
-    if let Some((game, minimal)) = minatar(&wanted)
-        && let Some((_, make)) = GAMES.iter().find(|(known, _)| *known == game)
-    {
-        return make(minimal);
+    if let Some((game, minimal)) = minatar(name) {
+        return GAMES.iter().find(|(known, _)| *known == game).map(|(_, make)| make(minimal));
     }
-    if let Some(sea) = deep_sea(&wanted) {
-        return Ok(Box::new(MdpEnv::deep_sea(&sea)?));
+    if let Some(sea) = deep_sea(name) {
+        return Some(MdpEnv::deep_sea(&sea).map(|env| Box::new(env) as _));
     }
-    if let Some(model) =
-        wanted.strip_prefix("mdp/").filter(|model| mdp::names().iter().any(|name| name == model))
-    {
-        return Ok(Box::new(TimeLimit::new(MdpEnv::new(mdp::named(model)?), MDP_LIMIT)));
-    }
-    Err(unknown(name))
+    let model = name.strip_prefix("mdp/").filter(|&model| mdp::names().iter().any(|name| name == model))?;
+    let limited = |model| Box::new(TimeLimit::new(MdpEnv::new(model), MDP_LIMIT)) as _;
+    Some(mdp::named(model).map(limited).map_err(Error::from))
 }
 
 /// The game that a name in lower case means, in our spelling, and whether with its minimal set of actions.
@@ -117,12 +264,6 @@ fn deep_sea(name: &str) -> Option<DeepSea> {
     let size = rest.strip_suffix("-stochastic");
     let stochastic = size.is_some();
     Some(DeepSea { size: size.unwrap_or(rest).parse().ok()?, stochastic, shuffle, ..DeepSea::default() })
-}
-
-fn unknown(name: &str) -> Error {
-    let (known, wanted) = (names(), name.to_lowercase());
-    let closest = mdp::closest(&wanted, &known);
-    Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The shape of what an agent sees and the number of things it can do.
 
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How the numbers of a frame lie in its bytes.
@@ -48,6 +49,16 @@ pub struct Space {
 }
 
 impl Space {
+    /// Frames of `n` numbers as f32, each of them an observation.
+    ///
+    /// ```
+    /// let space = adfq_env::Space::flat(4, 2);
+    /// assert_eq!((space.frame_bytes(), space.observation_shape(), space.actions), (16, vec![4], 2));
+    /// ```
+    pub fn flat(n: usize, actions: usize) -> Self {
+        Self { frame: vec![n], element: Element::F32, stack: 1, actions }
+    }
+
     /// Numbers in one frame.
     pub fn frame_len(&self) -> usize {
         self.frame.iter().product()
@@ -86,6 +97,55 @@ impl Space {
         match self.element {
             Element::U8 { scale } => frame.iter().map(|&byte| f32::from(byte) * scale).collect(),
             Element::F32 => frame.as_chunks().0.iter().map(|&bytes| f32::from_ne_bytes(bytes)).collect(),
+        }
+    }
+
+    /// Writes numbers, as a network is to see them, into a frame: the inverse of [`Space::numbers`]. With
+    /// [`Element::U8`] each is divided by the scale, rounded to the nearest integer and kept within 0 and 255. An error
+    /// if there are more or fewer numbers than a frame has, or the frame has not its length.
+    ///
+    /// ```
+    /// use adfq_env::{Element, Space};
+    ///
+    /// let space = Space::flat(2, 1);
+    /// let mut frame = vec![0; space.frame_bytes()];
+    /// space.write(&[0.1, 7.0], &mut frame)?;
+    /// assert_eq!(space.numbers(&frame), [0.1, 7.0]);
+    ///
+    /// let space = Space { element: Element::U8 { scale: 0.5 }, ..space };
+    /// let mut frame = vec![0; space.frame_bytes()];
+    /// space.write(&[1.6, 1000.0], &mut frame)?;
+    /// assert_eq!(frame, [3, 255]);
+    /// # Ok::<(), adfq_env::Error>(())
+    /// ```
+    #[inline]
+    pub fn write(&self, numbers: &[f32], frame: &mut [u8]) -> Result<()> {
+        self.check_frame(frame)?;
+        if numbers.len() != self.frame_len() {
+            return Err(Error::Numbers { numbers: numbers.len(), expected: self.frame_len() });
+        }
+        match self.element {
+            // The cast keeps within the range of a byte.
+            Element::U8 { scale } => {
+                frame
+                    .iter_mut()
+                    .zip(numbers)
+                    .for_each(|(byte, number)| *byte = (number / scale).round() as u8);
+            }
+            Element::F32 => {
+                let places = frame.as_chunks_mut().0.iter_mut();
+                places.zip(numbers).for_each(|(bytes, number)| *bytes = number.to_ne_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// A frame has to have its length, neither more nor less.
+    #[inline]
+    pub(crate) fn check_frame(&self, frame: &[u8]) -> Result<()> {
+        match (frame.len(), self.frame_bytes()) {
+            (bytes, expected) if bytes != expected => Err(Error::Frame { bytes, expected }),
+            _ => Ok(()),
         }
     }
 }

@@ -74,9 +74,10 @@ impl<E: Env> Env for TimeLimit<E> {
         Ok(step)
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
+    fn save(&self) -> Result<Option<Vec<u8>>> {
         let Self { limit, steps, .. } = *self;
-        saved::save(NAME, &Saved { limit, steps, env: self.env.save()? })
+        let save = |env| saved::save(NAME, &Saved { limit, steps, env });
+        self.env.save()?.map(save).transpose()
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {

@@ -42,6 +42,9 @@ impl VecEnv {
         if let Some(index) = envs.iter().position(|env| *env.space() != space) {
             return Err(Error::Mixed { index });
         }
+        if space.frame_len() * space.actions == 0 {
+            return Err(Error::EmptySpace { numbers: space.frame_len(), actions: space.actions });
+        }
         let bytes = envs.len() * space.frame_bytes();
         let steps = vec![Step::default(); envs.len()];
         Ok(Self { envs, space, frames: vec![0; bytes], successors: vec![0; bytes], steps })
@@ -104,8 +107,9 @@ impl Envs for VecEnv {
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let envs = self.envs.iter().map(Env::save).collect::<Result<_>>()?;
-        saved::save(NAME, &Saved { envs, frames: self.frames.clone() }).map(Some)
+        let envs = self.envs.iter().map(|env| env.save().transpose()).collect::<Option<Result<_>>>();
+        let save = |envs| saved::save(NAME, &Saved { envs, frames: self.frames.clone() });
+        envs.transpose()?.map(save).transpose()
     }
 
     /// Takes up what [`VecEnv::save`] gave. If one environment refuses its state, reset or restore before going on.

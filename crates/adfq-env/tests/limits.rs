@@ -35,7 +35,7 @@ fn a_last_step_can_be_both() {
 
 #[test]
 fn another_limit_refuses_the_state() {
-    let saved = TimeLimit::new(MountainCar::new(), 5).save().unwrap();
+    let saved = TimeLimit::new(MountainCar::new(), 5).save().unwrap().unwrap();
     let error = TimeLimit::new(MountainCar::new(), 6).restore(&saved).unwrap_err().to_string();
     assert!(error.contains("its limit is 5 steps and not 6"), "{error}");
 }

@@ -45,10 +45,10 @@ proptest! {
             let mut rng = stream(seed, "actions");
             run(&mut env, &mut frame, before, &mut rng);
 
-            let saved = env.save().unwrap();
+            let saved = env.save().unwrap().unwrap();
             let (mut other, mut other_frame) = made(&name);
             other.restore(&saved).unwrap();
-            prop_assert_eq!(&other.save().unwrap(), &saved);
+            prop_assert_eq!(&other.save().unwrap().unwrap(), &saved);
             prop_assert_eq!(other.render().unwrap(), env.render().unwrap());
             let after = run(&mut env, &mut frame, 300, &mut rng.clone());
             prop_assert_eq!(run(&mut other, &mut other_frame, 300, &mut rng), after, "{}", name);
@@ -101,7 +101,7 @@ fn foreign_and_torn_states_are_refused() {
         .map(|name| {
             let (mut env, mut frame) = made(&name);
             env.reset(Some(5), &mut frame).unwrap();
-            let saved = env.save().unwrap();
+            let saved = env.save().unwrap().unwrap();
             (name, saved)
         })
         .collect();

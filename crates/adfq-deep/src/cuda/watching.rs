@@ -5,7 +5,7 @@ use crate::evaluate::Evaluator;
 use crate::stats::Episode;
 use crate::trainer::Trainer;
 use crate::{Error, Result};
-use adfq_env::{is_outside, make};
+use adfq_env::{Registry, make};
 use adfq_nn::cuda::Engine;
 use rayon::prelude::*;
 
@@ -24,7 +24,7 @@ pub(super) struct Watching {
 impl Watching {
     pub fn new(engine: &Engine, trainers: &[Trainer]) -> Result<Self> {
         let config = &trainers[0].config;
-        let outside = is_outside(&config.env);
+        let outside = Registry::default().is_outside(&config.env);
         let most = config.evaluation.episodes.max(config.evaluation.final_episodes);
         let lanes = if outside { 1 } else { most.clamp(1, LANES) };
         let another =

@@ -149,8 +149,8 @@ impl Env for Acrobot {
         Ok(Step { reward: if terminated { 0.0 } else { -1.0 }, terminated, ..Step::default() })
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
-        self.episode.save(NAME)
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        self.episode.save(NAME).map(Some)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {

@@ -106,8 +106,8 @@ impl Env for CartPole {
         Ok(Step { reward: 1.0, terminated, ..Step::default() })
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
-        self.episode.save(NAME)
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        self.episode.save(NAME).map(Some)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {

@@ -124,8 +124,8 @@ impl<G: Game> Env for MinAtar<G> {
         Ok(Step { reward, terminated, truncated, ..Step::default() })
     }
 
-    fn save(&self) -> Result<Vec<u8>> {
-        saved::save(G::NAME, &(self.settings, &self.state))
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        saved::save(G::NAME, &(self.settings, &self.state)).map(Some)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {

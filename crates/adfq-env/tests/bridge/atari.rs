@@ -4,7 +4,7 @@
 use super::python::{maker, python};
 use super::reference::{FRAME, OBSERVATION, Reference};
 use adfq::random::stream;
-use adfq_env::{Maker, Purpose};
+use adfq_env::{EnvSpec, Purpose};
 use rand::{Rng, RngExt};
 use serde_json::json;
 use std::path::Path;
@@ -74,8 +74,9 @@ fn sticky_actions_too() {
 #[test]
 fn evaluation_sees_whole_games() {
     let Some(python) = python() else { return };
-    let (purpose, pictures) = (Purpose::Evaluation, true);
-    let mut env = Maker { purpose, pictures, ..maker(python, "atari:Breakout", json!({})) }.env().unwrap();
+    let mut breakout = maker(python, "atari:Breakout", json!({}));
+    breakout.spec = EnvSpec { purpose: Purpose::Evaluation, pictures: true, ..breakout.spec };
+    let mut env = breakout.env().unwrap();
     assert_eq!(env.action_names(), ["NOOP", "FIRE", "RIGHT", "LEFT"]);
     let mut frame = vec![0; env.space().frame_bytes()];
     let mut play = || {

@@ -1,7 +1,7 @@
 //! What crosses the bridge: spaces, actions, rewards, ends, seeds and pictures.
 
 use super::python::{maker, own, python};
-use adfq_env::{Element, Env as _, Envs, Maker, Picture, Space, Step};
+use adfq_env::{Element, Env as _, Envs, Picture, Space, Step};
 use serde_json::json;
 use std::num::NonZeroUsize;
 
@@ -85,8 +85,8 @@ fn the_number_of_workers_changes_nothing() {
     let Some(python) = python() else { return };
     let episode = |workers: usize, count: usize, spin: bool| {
         let mut maker = own(python.clone(), "Counter", json!({}));
-        maker.bridge.workers = NonZeroUsize::new(workers).unwrap();
-        maker.bridge.spin = spin;
+        maker.gym.workers = NonZeroUsize::new(workers).unwrap();
+        maker.gym.spin = spin;
         let mut envs = maker.envs(count).unwrap();
         envs.reset(9).unwrap();
         let mut seen = shown(&*envs);
@@ -137,7 +137,9 @@ fn pictures_and_farewell() {
     let folder = tempfile::tempdir().unwrap();
     let farewell = folder.path().join("farewell");
     let args = json!({"farewell": farewell});
-    let mut env = Maker { pictures: true, ..own(python, "Painter", args) }.env().unwrap();
+    let mut painter = own(python, "Painter", args);
+    painter.spec.pictures = true;
+    let mut env = painter.env().unwrap();
     let mut frame = vec![0; env.space().frame_bytes()];
     env.reset(None, &mut frame).unwrap();
     assert_eq!(env.render().unwrap(), Picture { width: 3, height: 2, rgb: (0..18).collect() });

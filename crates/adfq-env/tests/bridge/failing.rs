@@ -1,7 +1,7 @@
 //! What can go wrong, made to go wrong: each gives one clear line, and leaves no process behind.
 
-use super::python::{maker, own, python};
-use adfq_env::{Bridge, Error, Maker, make};
+use super::python::{Maker, maker, own, python};
+use adfq_env::{EnvSpec, Error, Gym, Registry, make};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -54,10 +54,10 @@ fn a_worker_that_dies_or_hangs_is_an_error() {
         ("hang", "did not answer within 2 s, and its worker was ended"),
         ("sleep", "say so with --worker-timeout SECONDS"),
     ] {
-        for spin in [Bridge::default().spin, false] {
+        for spin in [Gym::default().spin, false] {
             let pid = folder.path().join("pid");
             let mut maker = own(python.clone(), "Wrong", json!({"how": how, "pid": pid}));
-            maker.bridge = Bridge { timeout: Duration::from_secs(2), spin, ..maker.bridge };
+            maker.gym = Gym { timeout: Duration::from_secs(2), spin, ..maker.gym };
             let error = fail(&maker).to_string();
             assert!(error.contains(said), "{error}");
             let worker = Path::new("/proc").join(fs::read_to_string(&pid).unwrap());
@@ -95,8 +95,8 @@ fn what_cannot_be_made_is_said_in_one_line() {
 
 #[test]
 fn no_python_and_no_packages() {
-    let missing = Bridge { python: Some(PathBuf::from("no/such/python")), ..Bridge::default() };
-    let error = Maker { bridge: missing, ..Maker::new("gym:CartPole-v1") }.env().err().unwrap().to_string();
+    let missing = maker(PathBuf::from("no/such/python"), "gym:CartPole-v1", json!({}));
+    let error = missing.env().err().unwrap().to_string();
     assert!(error.contains("tried no/such/python") && error.contains("--python PATH"), "{error}");
 
     let Some(python) = python() else { return };
@@ -114,9 +114,9 @@ fn no_python_and_no_packages() {
 
 #[test]
 fn our_own_environments_take_no_arguments() {
-    let maker =
-        Maker { args: serde_json::from_value(json!({"gravity": 1})).unwrap(), ..Maker::new("cartpole") };
-    let error = maker.env().err().unwrap().to_string();
+    let args = serde_json::from_value(json!({"gravity": 1})).unwrap();
+    let spec = EnvSpec { args, ..EnvSpec::new("cartpole") };
+    let error = Registry::default().env(&spec).err().unwrap().to_string();
     assert!(error.starts_with("cartpole takes no arguments, but \"gravity\" was given"), "{error}");
     assert!(make("cartpole").is_ok());
 }

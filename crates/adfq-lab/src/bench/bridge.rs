@@ -4,7 +4,7 @@
 use super::Group::Bridge;
 use super::{Bench, Work};
 use adfq_deep::{Error, Result};
-use adfq_env::Maker;
+use adfq_env::{EnvSpec, Gym, Registry};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -43,19 +43,19 @@ const CASES: [Case; 4] = [
 const COUNTS: [usize; 3] = [1, 8, 64];
 
 /// With this Python; what it lacks is found out when a row is prepared.
-pub(super) fn benches(bridge: &adfq_env::Bridge) -> Vec<Bench> {
+pub(super) fn benches(gym: &Gym) -> Vec<Bench> {
     let rows = CASES.into_iter().flat_map(|case| COUNTS.map(|count| (case, count)));
-    rows.flat_map(|(case, count)| [ours(case, count, bridge), theirs(case, count, bridge)]).collect()
+    rows.flat_map(|(case, count)| [ours(case, count, gym), theirs(case, count, gym)]).collect()
 }
 
-fn ours(case: Case, count: usize, bridge: &adfq_env::Bridge) -> Bench {
-    let bridge = bridge.clone();
+fn ours(case: Case, count: usize, gym: &Gym) -> Bench {
+    let gym = gym.clone();
     Bench::new(Bridge, format!("bridge {}, {count} envs", case.name), move || {
         let folder = package()?;
         let args = serde_json::from_str(case.args).expect("the arguments are JSON");
-        let mut bridge = bridge.clone();
-        bridge.path.push(folder.path().to_owned());
-        let mut envs = Maker { args, bridge, ..Maker::new(case.env) }.envs(count)?;
+        let mut registry = Registry::with_gym(gym.clone());
+        registry.gym.path.push(folder.path().to_owned());
+        let mut envs = registry.envs(&EnvSpec { args, ..EnvSpec::new(case.env) }, count)?;
         envs.reset(0)?;
         let actions = vec![0; count];
         Ok(Work::Operation(Box::new(move |operations| {
@@ -67,10 +67,10 @@ fn ours(case: Case, count: usize, bridge: &adfq_env::Bridge) -> Bench {
     })
 }
 
-fn theirs(case: Case, count: usize, bridge: &adfq_env::Bridge) -> Bench {
-    let bridge = bridge.clone();
+fn theirs(case: Case, count: usize, gym: &Gym) -> Bench {
+    let gym = gym.clone();
     Bench::new(Bridge, format!("{} {}, {count} envs", case.peer[0], case.name), move || {
-        let mut peer = Peer::start(&bridge.interpreter()?, case, count)?;
+        let mut peer = Peer::start(&gym.interpreter()?, case, count)?;
         Ok(Work::Operation(Box::new(move |operations| peer.step(operations))))
     })
 }

@@ -146,7 +146,7 @@ impl Bench {
 }
 
 /// All that can be timed, in the order of the table; worker processes run as `python` says.
-pub fn all(python: &adfq_env::Bridge) -> Vec<Bench> {
+pub fn all(python: &adfq_env::Gym) -> Vec<Bench> {
     let (bridge, training) = (bridge::benches(python), training::benches());
     let parts = [engine::benches(), replay::benches(), environments::benches(), bridge, training];
     parts.into_iter().flatten().collect()
@@ -158,14 +158,14 @@ pub fn all(python: &adfq_env::Bridge) -> Vec<Bench> {
 /// ```
 /// use adfq_lab::bench::select;
 ///
-/// let python = adfq_env::Bridge::default();
+/// let python = adfq_env::Gym::default();
 /// let chosen = select(&["replay".to_owned(), "env cartpole".to_owned()], &python)?;
 /// assert_eq!(chosen.last().unwrap().name(), "env cartpole");
 /// let error = select(&["reply".to_owned()], &python).err().unwrap().to_string();
 /// assert!(error.starts_with("nothing is called \"reply\"; choose from: gradient step mlp"), "{error}");
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
-pub fn select(only: &[String], python: &adfq_env::Bridge) -> Result<Vec<Bench>> {
+pub fn select(only: &[String], python: &adfq_env::Gym) -> Result<Vec<Bench>> {
     let benches = all(python);
     let fits = |bench: &Bench, word: &String| {
         let word = word.trim().to_lowercase();

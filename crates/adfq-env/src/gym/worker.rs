@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::memory::{Layout, Memory};
-use crate::{Args, Bridge, Element, Error, Maker, Picture, Purpose, Result, Space};
+use crate::{Args, Element, EnvSpec, Error, Gym, Picture, Purpose, Result, Space};
 use adfq::mdp::closest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -111,9 +111,15 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Starts a worker and tells it what to make; [`Worker::made`] waits until it has. So several start side by side.
-    pub fn start(maker: &Maker, kind: Kind, id: &str, index: usize, part: Range<usize>) -> Result<Self> {
-        let Bridge { timeout, spin, .. } = maker.bridge;
-        let python = maker.bridge.interpreter()?;
+    pub fn start(
+        spec: &EnvSpec,
+        gym: &Gym,
+        (kind, id): (Kind, &str),
+        index: usize,
+        part: Range<usize>,
+    ) -> Result<Self> {
+        let &Gym { timeout, spin, .. } = gym;
+        let python = gym.interpreter()?;
         let no_socket = |source| Error::Start { python: python.clone(), source };
         let (control, theirs) = UnixStream::pair().map_err(no_socket)?;
         control.set_read_timeout(Some(timeout.max(Duration::from_millis(1)))).map_err(no_socket)?;
@@ -128,7 +134,7 @@ impl Worker {
                 ErrorKind::NotFound => Error::NoPython { tried: python.display().to_string() },
                 _ => Error::Start { python: python.clone(), source },
             })?;
-        let name = maker.name.clone();
+        let name = spec.name.clone();
         let (first, count) = (part.start, part.len());
         let mut worker = Self {
             child,
@@ -143,12 +149,12 @@ impl Worker {
             waits: 0,
             sound: true,
         };
-        let purpose = match maker.purpose {
+        let purpose = match spec.purpose {
             Purpose::Training => "training",
             Purpose::Evaluation => "evaluation",
         };
-        let Maker { args, pictures, bridge: Bridge { path, .. }, .. } = maker;
-        worker.say(&Order { kind: kind.name(), id, count, args, path, purpose, pictures: *pictures })?;
+        let (args, path, pictures) = (&spec.args, &gym.path, spec.pictures);
+        worker.say(&Order { kind: kind.name(), id, count, args, path, purpose, pictures })?;
         Ok(worker)
     }
 

@@ -1,6 +1,6 @@
 //! Which Python runs the worker.
 
-use crate::{Bridge, Error, Result};
+use crate::{Error, Gym, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ const ACTIVE: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// What is tried on the search path otherwise.
 const COMMANDS: [&str; 2] = ["python3", "python"];
 
-impl Bridge {
+impl Gym {
     /// The interpreter: the one asked for, that of the active virtual environment, or the first on the search path.
     pub fn interpreter(&self) -> Result<PathBuf> {
         choose(self.python.as_deref(), |name| std::env::var_os(name))

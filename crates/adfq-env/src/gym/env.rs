@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::envs::OutsideEnvs;
-use crate::{Env, Envs, Error, Maker, Picture, Result, Space, Step, saved};
+use crate::{Env, EnvSpec, Envs, Error, Gym, Picture, Result, Space, Step};
 use std::sync::{Mutex, PoisonError};
 
 /// One environment.
@@ -11,7 +11,6 @@ pub(crate) struct OutsideEnv {
     inner: Mutex<OutsideEnvs>,
     space: Space,
     names: Option<Vec<String>>,
-    name: String,
     state: State,
 }
 
@@ -27,10 +26,10 @@ enum State {
 
 impl OutsideEnv {
     /// Starts a worker for it.
-    pub fn new(maker: &Maker, kind: Kind, id: &str) -> Result<Self> {
-        let inner = OutsideEnvs::new(maker, kind, id, 1)?;
+    pub fn new(spec: &EnvSpec, gym: &Gym, kind: Kind, id: &str) -> Result<Self> {
+        let inner = OutsideEnvs::new(spec, gym, kind, id, 1)?;
         let (space, names) = (inner.space().clone(), inner.names().map(<[_]>::to_vec));
-        Ok(Self { inner: Mutex::new(inner), space, names, name: maker.name.clone(), state: State::New })
+        Ok(Self { inner: Mutex::new(inner), space, names, state: State::New })
     }
 
     fn check(&self, frame: &[u8]) -> Result<()> {
@@ -69,14 +68,6 @@ impl Env for OutsideEnv {
         }
         frame.copy_from_slice(if step.ended() { inner.successors() } else { inner.frames() });
         Ok(step)
-    }
-
-    fn save(&self) -> Result<Vec<u8>> {
-        Err(saved::refuse(&self.name, "the state of an environment in another process cannot be saved"))
-    }
-
-    fn restore(&mut self, _: &[u8]) -> Result<()> {
-        Err(saved::refuse(&self.name, "the state of an environment in another process cannot be restored"))
     }
 
     fn render(&self) -> Result<Picture> {

@@ -30,7 +30,7 @@ mod python;
 #[cfg(unix)]
 mod worker;
 
-use crate::{Env, Envs, Maker, Result};
+use crate::{Env, EnvSpec, Envs, Result};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,14 +38,14 @@ use std::time::Duration;
 /// How worker processes are run. None of it changes what happens in the environments.
 ///
 /// ```
-/// use adfq_env::Bridge;
+/// use adfq_env::Gym;
 /// use std::time::Duration;
 ///
-/// let patient = Bridge { timeout: Duration::from_secs(600), ..Bridge::default() };
+/// let patient = Gym { timeout: Duration::from_secs(600), ..Gym::default() };
 /// assert_eq!(patient.workers.get(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bridge {
+pub struct Gym {
     /// The Python interpreter; without one, that of the active virtual environment, or else `python3`.
     pub python: Option<PathBuf>,
     /// Folders in which Python looks for packages before all others, the current one excepted.
@@ -59,16 +59,11 @@ pub struct Bridge {
     pub spin: bool,
 }
 
-impl Default for Bridge {
+impl Default for Gym {
     fn default() -> Self {
+        let (workers, timeout) = (NonZeroUsize::MIN, Duration::from_secs(60));
         let spin = cfg!(all(target_arch = "x86_64", target_os = "linux"));
-        Self {
-            python: None,
-            path: vec![],
-            workers: NonZeroUsize::MIN,
-            timeout: Duration::from_secs(60),
-            spin,
-        }
+        Self { python: None, path: vec![], workers, timeout, spin }
     }
 }
 
@@ -96,33 +91,24 @@ impl Kind {
     }
 }
 
-/// Whether environments of this name live in worker processes.
-///
-/// ```
-/// assert!(adfq_env::is_outside("atari:pong") && !adfq_env::is_outside("cartpole"));
-/// ```
-pub fn is_outside(name: &str) -> bool {
-    Kind::of(name).is_some()
-}
-
 /// One environment in a worker of its own.
 #[cfg(unix)]
-pub(crate) fn env(maker: &Maker, kind: Kind, id: &str) -> Result<Box<dyn Env>> {
-    Ok(Box::new(env::OutsideEnv::new(maker, kind, id)?))
+pub(crate) fn env(spec: &EnvSpec, gym: &Gym, kind: Kind, id: &str) -> Result<Box<dyn Env>> {
+    Ok(Box::new(env::OutsideEnv::new(spec, gym, kind, id)?))
 }
 
 /// `count` environments in workers.
 #[cfg(unix)]
-pub(crate) fn envs(maker: &Maker, kind: Kind, id: &str, count: usize) -> Result<Box<dyn Envs>> {
-    Ok(Box::new(envs::OutsideEnvs::new(maker, kind, id, count)?))
+pub(crate) fn envs(spec: &EnvSpec, gym: &Gym, kind: Kind, id: &str, count: usize) -> Result<Box<dyn Envs>> {
+    Ok(Box::new(envs::OutsideEnvs::new(spec, gym, kind, id, count)?))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn env(maker: &Maker, _: Kind, _: &str) -> Result<Box<dyn Env>> {
-    Err(crate::Error::System { env: maker.name.clone() })
+pub(crate) fn env(spec: &EnvSpec, _: &Gym, _: Kind, _: &str) -> Result<Box<dyn Env>> {
+    Err(crate::Error::System { env: spec.name.clone() })
 }
 
 #[cfg(not(unix))]
-pub(crate) fn envs(maker: &Maker, _: Kind, _: &str, _: usize) -> Result<Box<dyn Envs>> {
-    Err(crate::Error::System { env: maker.name.clone() })
+pub(crate) fn envs(spec: &EnvSpec, _: &Gym, _: Kind, _: &str, _: usize) -> Result<Box<dyn Envs>> {
+    Err(crate::Error::System { env: spec.name.clone() })
 }

@@ -4,7 +4,7 @@ use super::Kind;
 use super::memory::Memory;
 use super::worker::Worker;
 use crate::envs::seed_of;
-use crate::{Element, Envs, Error, Maker, Picture, Result, Space, Step, saved};
+use crate::{Element, EnvSpec, Envs, Error, Gym, Picture, Result, Space, Step};
 
 /// M environments spread over one or more workers that share one memory.
 pub(crate) struct OutsideEnvs {
@@ -19,16 +19,16 @@ pub(crate) struct OutsideEnvs {
 
 impl OutsideEnvs {
     /// Starts the workers and waits until their environments are made.
-    pub fn new(maker: &Maker, kind: Kind, id: &str, count: usize) -> Result<Self> {
+    pub fn new(spec: &EnvSpec, gym: &Gym, kind: Kind, id: &str, count: usize) -> Result<Self> {
         if count == 0 {
             return Err(Error::Empty);
         }
-        let workers = maker.bridge.workers.get().min(count);
+        let workers = gym.workers.get().min(count);
         // The first ones get one more where the environments do not divide evenly.
         let start = |i: usize| i * (count / workers) + i.min(count % workers);
         let mut workers = (0..workers)
             .map(|i| (i, start(i)..start(i + 1)))
-            .map(|(i, part)| Ok((Worker::start(maker, kind, id, i, part.clone())?, part.len())))
+            .map(|(i, part)| Ok((Worker::start(spec, gym, (kind, id), i, part.clone())?, part.len())))
             .collect::<Result<Vec<_>>>()?;
         let made = workers.iter_mut().map(|(worker, _)| worker.made()).collect::<Result<Vec<_>>>()?;
         let (space, names) = made[0].clone();
@@ -40,7 +40,7 @@ impl OutsideEnvs {
             worker.share(&memory, *count)?;
         }
         let steps = vec![Step::default(); count];
-        Ok(Self { workers, memory, space, names, steps, name: maker.name.clone() })
+        Ok(Self { workers, memory, space, names, steps, name: spec.name.clone() })
     }
 
     /// Starts an episode in each, with a seed or going on with the generator it has.
@@ -125,6 +125,6 @@ impl Envs for OutsideEnvs {
     }
 
     fn restore(&mut self, _: &[u8]) -> Result<()> {
-        Err(saved::refuse(&self.name, "the state of an environment in another process cannot be restored"))
+        Err(Error::NoRestore)
     }
 }

@@ -1,0 +1,160 @@
+//! Environments that are not of this crate: three methods, a name, and all else by default.
+
+use adfq_env::{CartPole, Env, EnvSpec, Envs, Error, Registry, Result, Space, Step, TimeLimit, VecEnv};
+
+/// Walk right along five cells; the last one pays.
+struct Corridor {
+    space: Space,
+    cell: u8,
+}
+
+impl Corridor {
+    fn new() -> Self {
+        Self { space: Space::flat(1, 2), cell: 0 }
+    }
+}
+
+impl Env for Corridor {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn reset(&mut self, _: Option<u64>, frame: &mut [u8]) -> Result<()> {
+        self.cell = 0;
+        self.space.write(&[0.0], frame)
+    }
+
+    fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
+        self.cell = if action == 1 { self.cell + 1 } else { self.cell.saturating_sub(1) };
+        let terminated = self.cell == 4;
+        self.space.write(&[f32::from(self.cell)], frame)?;
+        Ok(Step { reward: f64::from(u8::from(terminated)), terminated, ..Step::default() })
+    }
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    registry.register("Corridor", |_: &EnvSpec| Ok(Corridor::new()));
+    registry
+}
+
+#[test]
+fn three_methods_are_enough() {
+    let mut envs = registry().envs(&EnvSpec::new("corridor"), 2).unwrap();
+    envs.reset(3).unwrap();
+    let seen = |envs: &dyn Envs| envs.space().numbers(envs.frames());
+    for cell in 1..4 {
+        assert!(envs.step(&[1, 0]).unwrap().iter().all(|step| !step.ended()));
+        assert_eq!(seen(&*envs), [cell as f32, 0.0]);
+    }
+    let steps = envs.step(&[1, 1]).unwrap();
+    assert_eq!(steps[0], Step { reward: 1.0, terminated: true, ..Step::default() });
+    assert!(!steps[1].ended());
+    // The next episode has begun in the first, and the second goes on.
+    assert_eq!((seen(&*envs), envs.space().numbers(envs.successors())[0]), (vec![0.0, 1.0], 4.0));
+    assert_eq!(envs.save().unwrap(), None);
+
+    let mut env = registry().env(&EnvSpec::new("CORRIDOR")).unwrap();
+    assert_eq!((env.save().unwrap(), env.action_names()), (None, vec!["0".to_owned(), "1".to_owned()]));
+    let restored = env.restore(&[]).unwrap_err();
+    assert!(matches!(restored, Error::NoRestore) && restored.to_string().contains("cannot restore"));
+    let drawn = env.render().unwrap_err();
+    assert!(matches!(drawn, Error::NoPicture) && drawn.to_string().contains("draws no picture"));
+}
+
+#[test]
+fn one_that_cannot_be_saved_makes_the_whole_unsaveable() {
+    let mut limited = TimeLimit::new(Corridor::new(), 2);
+    let mut frame = [0; 4];
+    limited.reset(None, &mut frame).unwrap();
+    assert_eq!(limited.save().unwrap(), None);
+    limited.step(1, &mut frame).unwrap();
+    assert!(limited.step(1, &mut frame).unwrap().truncated);
+
+    /// A cart with the space of a corridor.
+    struct Narrow(CartPole, Space);
+
+    impl Env for Narrow {
+        fn space(&self) -> &Space {
+            &self.1
+        }
+
+        fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
+            let mut whole = [0; 16];
+            self.0.reset(seed, &mut whole)?;
+            frame.copy_from_slice(&whole[..4]);
+            Ok(())
+        }
+
+        fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
+            let mut whole = [0; 16];
+            let step = self.0.step(action, &mut whole)?;
+            frame.copy_from_slice(&whole[..4]);
+            Ok(step)
+        }
+
+        fn save(&self) -> Result<Option<Vec<u8>>> {
+            self.0.save()
+        }
+
+        fn restore(&mut self, state: &[u8]) -> Result<()> {
+            self.0.restore(state)
+        }
+    }
+    let narrow = || Box::new(Narrow(CartPole::new(), Space::flat(1, 2)));
+    assert!(VecEnv::new(vec![narrow(), narrow()]).unwrap().save().unwrap().is_some());
+    assert_eq!(VecEnv::new(vec![narrow(), Box::new(Corridor::new())]).unwrap().save().unwrap(), None);
+}
+
+#[test]
+fn the_latest_registration_wins() {
+    let actions =
+        |registry: &Registry, name: &str| registry.env(&EnvSpec::new(name)).unwrap().space().actions;
+    let mut registry = registry();
+    let before = registry.clone();
+    assert_eq!(actions(&registry, "corridor"), 2);
+    registry.register("corridor", |_| Ok(Corridor { space: Space::flat(1, 3), cell: 0 }));
+    registry.register("CartPole", |_| Ok(Corridor { space: Space::flat(1, 4), cell: 0 }));
+    registry.register("gym:Own-v0", |_| Ok(Corridor { space: Space::flat(1, 5), cell: 0 }));
+    assert_eq!(["corridor", "cartpole", "gym:own-v0"].map(|name| actions(&registry, name)), [3, 4, 5]);
+    // The versioned name is another, and still ours.
+    assert_eq!(actions(&registry, "CartPole-v1"), 2);
+    assert!(!registry.is_outside("gym:Own-v0") && registry.is_outside("gym:Other-v0"));
+    // A clone taken before is not touched.
+    assert_eq!([actions(&before, "corridor"), actions(&before, "cartpole")], [2, 2]);
+    let names = registry.names();
+    assert_eq!(names.iter().filter(|name| *name == "cartpole").count(), 1, "{names:?}");
+    assert!(format!("{registry:?}").contains("\"corridor\""));
+}
+
+/// Arguments and purpose reach whoever makes the environment, and its refusal the caller.
+#[test]
+fn the_maker_sees_the_spec() {
+    let mut registry = Registry::default();
+    registry.register("sized", |spec| match spec.args.get("size").and_then(|size| size.as_u64()) {
+        Some(size) => Ok(Corridor { space: Space::flat(1, size as usize), cell: 0 }),
+        None => Err(Error::other("sized needs a size")),
+    });
+    let args = serde_json::from_str(r#"{"size": 7}"#).unwrap();
+    let spec = EnvSpec { args, ..EnvSpec::new("sized") };
+    assert_eq!(registry.envs(&spec, 3).unwrap().space().actions, 7);
+    let error = registry.env(&EnvSpec::new("sized")).err().unwrap();
+    assert_eq!(error.to_string(), "sized needs a size");
+}
+
+#[test]
+fn unknown_names_suggest_registered_ones() {
+    let error = registry().env(&EnvSpec::new("coridor")).err().unwrap();
+    assert!(matches!(&error, Error::Name { closest, .. } if closest == "corridor"), "{error}");
+    assert!(error.to_string().contains("corridor, cartpole"), "{error}");
+}
+
+#[test]
+fn a_space_without_numbers_or_actions_is_refused() {
+    for (space, said) in [(Space::flat(0, 2), "0 numbers"), (Space::flat(2, 0), "0 actions")] {
+        let mut registry = Registry::default();
+        registry.register("empty", move |_| Ok(Corridor { space: space.clone(), cell: 0 }));
+        let error = registry.envs(&EnvSpec::new("empty"), 1).err().unwrap().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
