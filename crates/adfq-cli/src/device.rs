@@ -1,5 +1,6 @@
 //! Where networks learn: on the CPU or on a GPU.
 
+use adfq_deep::Device;
 use anyhow::Result;
 
 /// What `--device` says.
@@ -25,28 +26,26 @@ pub fn parse(text: &str) -> Result<Choice, String> {
 }
 
 impl Choice {
-    /// The GPU to use, if one is to be used. The error says in one line what is missing.
-    pub fn gpu(self) -> Result<Option<usize>> {
+    /// The device to use. The error says in one line what is missing.
+    pub fn device(self) -> Result<Device> {
         match self {
-            Self::Cpu => Ok(None),
-            Self::Auto => Ok(open(0).is_ok().then_some(0)),
-            Self::Gpu(ordinal) => open(ordinal).map(|()| Some(ordinal)),
+            Self::Cpu => Ok(Device::Cpu),
+            Self::Auto => Ok(open(0).unwrap_or(Device::Cpu)),
+            Self::Gpu(number) => open(number),
         }
     }
 }
 
-/// Whether the GPU of this number can be used; the error says what is missing.
+/// The GPU of this number, if it can be used; the error says what is missing.
 #[cfg(feature = "cuda")]
-fn open(ordinal: usize) -> Result<()> {
-    adfq_nn::cuda::Device::open(ordinal)?;
-    Ok(())
+fn open(number: usize) -> Result<Device> {
+    adfq_nn::cuda::Device::open(number)?;
+    Ok(Device::Cuda(number))
 }
 
 #[cfg(not(feature = "cuda"))]
-pub fn open(ordinal: usize) -> Result<()> {
-    anyhow::bail!(
-        "cuda:{ordinal} cannot be used: this program was built without it; build it with --features cuda"
-    )
+fn open(number: usize) -> Result<Device> {
+    anyhow::bail!("cuda:{number} cannot be used: this program was built without it; build it with --features cuda")
 }
 
 #[cfg(test)]
@@ -59,6 +58,6 @@ mod tests {
         assert_eq!(parse("cuda"), Ok(Choice::Gpu(0)));
         assert_eq!(parse("cuda:3"), Ok(Choice::Gpu(3)));
         assert!(parse("cuda:x").unwrap_err().contains("cuda:1"));
-        assert_eq!(Choice::Cpu.gpu().unwrap(), None);
+        assert_eq!(Choice::Cpu.device().unwrap(), Device::Cpu);
     }
 }

@@ -1,9 +1,9 @@
 //! `adfq eval`: what a trained agent does, and what it believes while doing it.
 
 use crate::output::print;
-use adfq_deep::config::AgentKind;
+use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
-use adfq_deep::run::read_learner;
+use adfq_deep::run::folder::read_learner;
 use adfq_env::to_text;
 use adfq_files::write_atomic;
 use adfq_lab::film::{Camera, Footage};
@@ -55,22 +55,23 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let (config, learner, step) = read_learner(&args.run)?;
+    let host = args.host.host();
+    let (config, mut learner, step) = read_learner(&args.run, &host)?;
     let pictures = args.video.is_some() || args.watch;
-    let mut evaluator = Evaluator::new(&config, &learner, args.host.host().env(&config, pictures)?)?;
+    let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, pictures)?)?;
     let mut beliefs = String::new();
-    let camera = |path: &PathBuf| Camera::new(path, args.fps, &config.env, config.agent.name(), step);
+    let camera = |path: &PathBuf| Camera::new(path, args.fps, &config.env, &config.agent, step);
     let mut film = args.video.as_ref().map(camera).transpose()?;
     let name = format!("eval/{}", args.seed);
-    let episodes = evaluator.play(&learner, &name, args.episodes as usize, |seen| {
+    let episodes = evaluator.play(&mut learner, &name, args.episodes as usize, |seen| {
         if args.beliefs.is_some() {
-            write_beliefs(&mut beliefs, config.agent, seen);
+            write_beliefs(&mut beliefs, &config.policy, seen);
         }
         if let (Some(camera), Some(path)) = (&mut film, &args.video) {
             camera.shoot(seen).map_err(|error| stop(path, error))?;
         }
         if args.watch {
-            show(config.agent, seen)?;
+            show(seen)?;
         }
         Ok(())
     })?;
@@ -101,7 +102,7 @@ pub fn run(args: &Args) -> Result<()> {
     print(&format!(
         "{}, {} after {step} steps: {:.1} ± {:.1} over {} greedy episodes, from {} to {}\n",
         config.env,
-        config.agent.name(),
+        config.agent,
         evaluation.mean(),
         evaluation.standard_error(),
         args.episodes,
@@ -110,34 +111,42 @@ pub fn run(args: &Args) -> Result<()> {
     ))
 }
 
-/// A line for each step: where, what was done, and mean and sd of every action.
-fn write_beliefs(lines: &mut String, agent: AgentKind, seen: &Seen) {
-    let actions = seen.env.space().actions;
-    let names = |what: &str| (0..actions).map(|action| format!(",{what}_{action}")).collect::<String>();
-    let has_beliefs = agent.has_beliefs();
+/// A line for each step: where, what was done, and mean and sd of every action, or its value without beliefs. What the
+/// agent's own policy maximises is a column too.
+fn write_beliefs(lines: &mut String, policy: &str, seen: &Seen) {
+    let believes = seen.estimates.iter().all(|estimate| !estimate.sd.is_nan());
+    let scores = seen.estimates.iter().any(|estimate| estimate.score != estimate.mean);
+    let mut columns: Vec<(&str, Vec<f32>)> = vec![];
+    let column = |of: fn(&Estimate) -> f32| seen.estimates.iter().map(of).collect::<Vec<_>>();
+    columns.push((if believes { "mean" } else { "q" }, column(|estimate| estimate.mean)));
+    if believes {
+        columns.push(("sd", column(|estimate| estimate.sd)));
+    }
+    if scores || policy == "optimist" {
+        columns.push(("hope", column(|estimate| estimate.score)));
+    }
     if lines.is_empty() {
-        let hopes = if agent == AgentKind::Split { names("hope") } else { String::new() };
-        let columns = if has_beliefs { names("mean") + &names("sd") + &hopes } else { names("q") };
-        let _ = writeln!(lines, "episode,step,action{columns}");
+        let name = |(what, values): &(&str, Vec<f32>)| {
+            (0..values.len()).map(|action| format!(",{what}_{action}")).collect::<String>()
+        };
+        let _ = writeln!(lines, "episode,step,action{}", columns.iter().map(name).collect::<String>());
     }
     let _ = write!(lines, "{},{},{}", seen.episode, seen.step, seen.action);
-    for (i, &output) in seen.row.iter().enumerate() {
-        let value = if i / actions == 1 { (-output).exp() } else { output };
+    columns.iter().flat_map(|(_, values)| values).for_each(|value| {
         let _ = write!(lines, ",{value}");
-    }
+    });
     lines.push('\n');
 }
 
 /// One step on the terminal: the picture, and beneath it what the agent believes.
-fn show(agent: AgentKind, seen: &Seen) -> adfq_deep::Result<()> {
-    let (actions, names) = (seen.env.space().actions, seen.env.action_names());
+fn show(seen: &Seen) -> adfq_deep::Result<()> {
     let mut text = format!("\x1b[H\x1b[2J{}", to_text(&seen.env.render()?, 60));
     let _ = writeln!(text, "episode {}, step {}", seen.episode + 1, seen.step);
-    for (action, name) in names.iter().enumerate() {
+    for (action, (name, estimate)) in seen.env.action_names().iter().zip(seen.estimates).enumerate() {
         let chosen = if action == seen.action { '▶' } else { ' ' };
-        let _ = write!(text, "{chosen} {name:<8}{:>10.3}", seen.row[action]);
-        if agent.has_beliefs() {
-            let _ = write!(text, " ± {:.3}", (-seen.row[actions + action]).exp());
+        let _ = write!(text, "{chosen} {name:<8}{:>10.3}", estimate.mean);
+        if !estimate.sd.is_nan() {
+            let _ = write!(text, " ± {:.3}", estimate.sd);
         }
         text.push('\n');
     }

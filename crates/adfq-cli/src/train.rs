@@ -1,19 +1,21 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
-use crate::progress::{Start, clock, pool, stop_on_ctrl_c, train, train_all, train_on_gpu};
-use adfq_deep::config::{AgentKind, PolicyKind, env_args, is_atari};
-use adfq_deep::run::Run;
-use adfq_deep::trainer::replay_bytes;
-use adfq_deep::{Config, Host, Trainer};
-use adfq_env::{Env, Purpose, Space};
+use crate::progress::{Bars, stop_on_ctrl_c};
+use adfq_deep::algorithm::Algorithms;
+use adfq_deep::config::is_atari;
+use adfq_deep::run::folder::read_config;
+use adfq_deep::run::replay_bytes;
+use adfq_deep::training::{Job, Resources, Training, folder_name};
+use adfq_deep::{Config, Host};
+use adfq_env::{Args as EnvArgs, Space};
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
-use indicatif::{HumanCount, MultiProgress};
+use clap::builder::PossibleValuesParser;
+use indicatif::HumanCount;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Train Deep ADFQ, Split ADFQ, DQN or Double DQN; the run can be stopped and resumed to the bit
+/// Train a deep agent; the run can be stopped and resumed to the bit
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,15 +50,16 @@ pub struct Args {
     /// Go on with the run in this folder, or with those in several
     #[arg(long, value_name = "RUN", num_args = 1..)]
     resume: Vec<PathBuf>,
-    /// What learns
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    agent: Option<AgentName>,
-    /// How it explores [default: thompson, epsilon for dqn and ddqn, optimist for split]
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    policy: Option<PolicyName>,
-    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
-    agents: Vec<Contender>,
+    /// What learns [default: adfq]
+    #[arg(long, value_parser = agent_names(), conflicts_with = "resume")]
+    agent: Option<String>,
+    /// How it explores: epsilon; thompson, if the agent has beliefs; optimist, for split; head, for bootstrapped
+    /// [default: the agent's own]
+    #[arg(long, conflicts_with = "resume")]
+    policy: Option<String>,
+    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts,bootstrapped
+    #[arg(long, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
+    agents: Vec<String>,
     /// Environment steps
     #[arg(long, conflicts_with = "resume")]
     steps: Option<u64>,
@@ -81,7 +84,8 @@ pub struct Args {
     /// Change any setting of config.toml, as learning.batch=64; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", conflicts_with = "resume")]
     settings: Vec<String>,
-    /// The run folder, or with --seeds or --agents the folder of the run folders [default: a new one in runs/]
+    /// The run folder; of several runs, the folder of their folders [default: in runs/]. The same command again goes on
+    /// with those of several that are missing
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Runs at once, with --seeds or --agents [default: one for each core]
@@ -104,45 +108,6 @@ pub struct Args {
     host: crate::host::HostArgs,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum AgentName {
-    /// Deep ADFQ, a belief on every Q(s,a) [default]
-    Adfq,
-    /// DQN
-    Dqn,
-    /// Double DQN
-    Ddqn,
-    /// Deep Split ADFQ, beliefs that stay honest; on the CPU
-    Split,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum PolicyName {
-    /// Acts best in a world drawn from the beliefs
-    Thompson,
-    /// The best action but for a share of random ones
-    Epsilon,
-    /// What may be best with luck; for split
-    Optimist,
-}
-
-/// An agent and how it explores, in a word.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Contender {
-    /// Deep ADFQ with Thompson sampling
-    AdfqTs,
-    /// Deep ADFQ, ε-greedy
-    AdfqEps,
-    /// DQN
-    Dqn,
-    /// Double DQN
-    Ddqn,
-    /// Deep Split ADFQ, which acts by hopeful values
-    Split,
-    /// Deep Split ADFQ with Thompson sampling
-    SplitTs,
-}
-
 #[derive(Clone)]
 struct Seeds(Vec<u64>);
 
@@ -156,40 +121,54 @@ fn parse_seeds(text: &str) -> Result<Seeds, String> {
     if seeds.is_empty() { Err("the first seed comes after the last".to_owned()) } else { Ok(Seeds(seeds)) }
 }
 
+/// The agents that there are, with a line for each.
+fn agent_names() -> PossibleValuesParser {
+    let algorithms = Algorithms::default();
+    let values = algorithms.iter().map(|agent| clap::builder::PossibleValue::new(agent.name).help(agent.about));
+    PossibleValuesParser::new(values.collect::<Vec<_>>())
+}
+
 impl Args {
     fn host(&self) -> Host {
         let mut host = self.host.host();
-        host.registry.gym.workers = self.workers.unwrap_or(host.registry.gym.workers);
+        let gym = &mut host.registry.gym;
+        gym.workers = self.workers.unwrap_or(gym.workers);
         host
     }
 
-    /// Whether the agent that no GPU knows is among those named. One that a file or a run folder names is refused later.
-    fn asks_for_split(&self) -> bool {
-        let named = |agent: &Contender| agent.kinds().0 == AgentKind::Split;
-        self.agent == Some(AgentName::Split) || self.agents.iter().any(named)
+    fn resources(&self) -> Result<Resources> {
+        let Self { jobs, threads, together, .. } = *self;
+        Ok(Resources { device: self.device.device()?, jobs, threads, together })
     }
 
-    /// The configuration of the first seed, and the environment to evaluate it in: it was made to learn its space.
-    fn config(&self, env: &str, host: &Host) -> Result<(Config, Box<dyn Env>)> {
-        let file = self.config_file()?;
-        let mut args = file.as_ref().map(|config| config.env_args.clone()).unwrap_or_default();
-        if self.sticky {
-            if !is_atari(env) {
-                bail!("--sticky is for the games of Atari (atari:GAME), and {env} is none");
-            }
-            args.insert("repeat_action_probability".to_owned(), 0.25.into());
+    /// What is to be trained, in the library's words.
+    fn training(&self, host: &Host) -> Result<Training> {
+        let mut training = Training { host: host.clone(), envs: self.names.clone(), ..Training::new("") };
+        if let Some(agent) = &self.agent {
+            training = training.agent(agent);
         }
-        let args = env_args(&args, &self.settings)?;
-        let evaluation = host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
-        let config = match file {
-            Some(config) => config,
-            None => Config::preset(&self.preset, env, evaluation.space())?,
+        if !self.agents.is_empty() {
+            training = training.agents(self.agents.iter().map(String::as_str))?;
+        }
+        training.policy = self.policy.clone();
+        training.seeds = match (&self.seeds, self.seed) {
+            (Some(Seeds(seeds)), _) => seeds.clone(),
+            (None, seed) => seed.into_iter().collect(),
         };
-        let config = self.changed(Config { env: env.to_owned(), env_args: args, ..config })?;
-        if config.env != env {
-            bail!("say which environment to train in as {} in place of {env}, not by --set env", config.env);
+        training.preset = self.preset.clone();
+        training.config = self.config_file()?;
+        (training.steps, training.parallel_envs) = (self.steps, self.envs);
+        training.env_args = self.env_args()?;
+        training.settings = self.settings.clone();
+        Ok(training)
+    }
+
+    fn env_args(&self) -> Result<EnvArgs> {
+        if let (true, Some(env)) = (self.sticky, self.names.iter().find(|env| !is_atari(env))) {
+            bail!("--sticky is for the games of Atari (atari:GAME), and {env} is none");
         }
-        Ok((config, evaluation))
+        let sticky = self.sticky.then(|| ("repeat_action_probability".to_owned(), 0.25.into()));
+        Ok(sticky.into_iter().collect())
     }
 
     fn config_file(&self) -> Result<Option<Config>> {
@@ -199,172 +178,68 @@ impl Args {
         Ok(Some(Config::from_toml(&text)?))
     }
 
-    /// The configuration as the other arguments change it.
-    fn changed(&self, mut config: Config) -> Result<Config> {
-        if let Some(agent) = self.agent {
-            let agent = agent.kind();
-            // A configuration file's policy stays where the agent can follow it.
-            let fits = agent == AgentKind::Adfq && config.policy != PolicyKind::Optimist;
-            let policy = if fits { config.policy } else { agent.policy() };
-            config = config.with_agent(agent, policy);
+    /// The runs, each with its folder. Says what is about to happen.
+    fn plan(&self, training: &Training) -> Result<Vec<Job>> {
+        let mut configs = vec![];
+        for env in &training.envs {
+            let (own, space) = training.configs(env)?;
+            introduce(&own, &space);
+            configs.extend(own);
         }
-        if let Some(policy) = self.policy {
-            config.policy = policy.kind();
-        }
-        if let Some(steps) = self.steps {
-            config = config.with_steps(steps);
-        }
-        config.envs = self.envs.unwrap_or(config.envs);
-        config.seed = self.seed.unwrap_or(config.seed);
-        config.check()?;
-        self.settings.iter().try_fold(config, |config, setting| Ok(config.with(setting)?))
-    }
-
-    /// One run for each agent and seed, each with its folder.
-    fn plan(&self, config: &Config) -> Vec<Start> {
-        let seeds = self.seeds.as_ref().map_or(vec![config.seed], |Seeds(seeds)| seeds.clone());
-        let agents = match &self.agents[..] {
-            [] => vec![(config.agent, config.policy)],
-            agents => agents.iter().map(|agent| agent.kinds()).collect(),
-        };
-        let configs = agents.iter().flat_map(|&(agent, policy)| {
-            seeds.iter().map(move |&seed| Config { seed, ..config.clone().with_agent(agent, policy) })
-        });
-        configs.map(|config| Start { folder: self.folder(&config), config: Some(config) }).collect()
-    }
-
-    /// Where a run goes: the folder asked for, or one in it if there are several runs, or a new one.
-    fn folder(&self, config: &Config) -> PathBuf {
-        let Config { agent, policy, seed, .. } = config;
-        let several = self.names.len() > 1;
-        match &self.out.as_ref().map(|out| if several { out.join(slug(&config.env)) } else { out.clone() }) {
-            None => free_folder(config),
-            Some(out) if !self.agents.is_empty() => {
-                out.join(format!("{}-{}-{seed}", agent.name(), policy.name()))
-            }
-            Some(out) if self.seeds.is_some() => out.join(format!("seed-{seed}")),
+        let several = configs.len() > 1;
+        let folder = |config: &Config| match &self.out {
+            Some(out) if several => out.join(folder_name(config)),
             Some(out) => out.clone(),
+            None => free_folder(config, several),
+        };
+        let jobs: Vec<_> =
+            configs.into_iter().map(|config| Job { folder: folder(&config), config: Some(config) }).collect();
+        // Of several runs those that are missing are trained; one alone that is there already is a mistake.
+        match &jobs[..] {
+            [Job { folder, .. }] if read_config(folder).is_ok() => {
+                Err(adfq_deep::Error::RunExists { path: folder.clone() }.into())
+            }
+            _ => Ok(jobs),
         }
     }
 }
 
-impl Contender {
-    fn kinds(self) -> (AgentKind, PolicyKind) {
-        match self {
-            Self::AdfqTs => (AgentKind::Adfq, PolicyKind::Thompson),
-            Self::AdfqEps => (AgentKind::Adfq, PolicyKind::Epsilon),
-            Self::Dqn => (AgentKind::Dqn, PolicyKind::Epsilon),
-            Self::Ddqn => (AgentKind::Ddqn, PolicyKind::Epsilon),
-            Self::Split => (AgentKind::Split, PolicyKind::Optimist),
-            Self::SplitTs => (AgentKind::Split, PolicyKind::Thompson),
-        }
-    }
-}
-
-impl AgentName {
-    fn kind(self) -> AgentKind {
-        match self {
-            Self::Adfq => AgentKind::Adfq,
-            Self::Dqn => AgentKind::Dqn,
-            Self::Ddqn => AgentKind::Ddqn,
-            Self::Split => AgentKind::Split,
-        }
-    }
-}
-
-impl PolicyName {
-    fn kind(self) -> PolicyKind {
-        match self {
-            Self::Thompson => PolicyKind::Thompson,
-            Self::Epsilon => PolicyKind::Epsilon,
-            Self::Optimist => PolicyKind::Optimist,
-        }
-    }
-}
-
-/// `runs/cartpole-adfq-thompson-0` for seed 0; if there is one already, the same with -2, -3, ...
-fn free_folder(config: &Config) -> PathBuf {
-    let name = format!(
-        "runs/{}-{}-{}-{}",
-        slug(&config.env),
-        config.agent.name(),
-        config.policy.name(),
-        config.seed
-    );
-    let again = (2..).map(|time| PathBuf::from(format!("{name}-{time}")));
-    let mut names = std::iter::once(PathBuf::from(&name)).chain(again);
-    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from(name))
-}
-
-/// An environment's name as that of a folder.
-fn slug(env: &str) -> String {
-    env.to_lowercase().replace(['/', ':'], "-")
+/// `runs/cartpole-adfq-thompson-0` for seed 0; if there is another run already, the same with -2, -3, ... Of several runs
+/// the one that is there already is meant.
+fn free_folder(config: &Config, several: bool) -> PathBuf {
+    let name = folder_name(config);
+    let names = (1..).map(|time: u32| match time {
+        1 => Path::new("runs").join(&name),
+        time => Path::new("runs").join(format!("{name}-{time}")),
+    });
+    let fits = |folder: &PathBuf| {
+        !folder.exists() || several && read_config(folder).is_ok_and(|there| there == *config)
+    };
+    names.into_iter().find(fits).unwrap_or_else(|| Path::new("runs").join(&name))
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let (stop, host) = (stop_on_ctrl_c()?, args.host());
-    let alone = |run, trainer| {
-        let bars = MultiProgress::new();
-        // Handing work to another thread takes longer than the work of a small network: one thread does it all itself.
-        if args.threads == Some(1) {
-            return pool(args.threads, 1)?.install(|| train(run, trainer, &bars, &stop)).map(drop);
-        }
-        if let Some(threads) = args.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
-        }
-        train(run, trainer, &bars, &stop).map(drop)
+    let (stop, host, resources) = (stop_on_ctrl_c()?, args.host(), args.resources()?);
+    let jobs = match &args.resume[..] {
+        [] => args.plan(&args.training(&host)?)?,
+        folders => folders.iter().map(|folder| Job { folder: folder.clone(), config: None }).collect(),
     };
-    if args.device != Choice::Cpu && args.asks_for_split() {
-        return Err(adfq_deep::Error::CpuOnly(AgentKind::Split.name()).into());
-    }
-    let gpu = args.device.gpu()?;
-    let several = |runs: Vec<Start>| match gpu {
-        Some(ordinal) => train_on_gpu(ordinal, runs, args.together, &host.registry, &stop),
-        None => train_all(runs, &host.registry, args.jobs, args.threads, &stop),
-    };
-    match (&args.resume[..], gpu) {
-        ([folder], None) => {
-            let (run, trainer) = (Start { folder: folder.clone(), config: None }).begin(&host)?;
-            return alone(run, trainer);
-        }
-        ([], _) => {}
-        (folders, _) => {
-            return several(
-                folders.iter().map(|folder| Start { folder: folder.clone(), config: None }).collect(),
-            );
-        }
-    }
-    let mut runs = vec![];
-    for env in &args.names {
-        let (config, evaluation) = args.config(env, &host)?;
-        let own = args.plan(&config);
-        introduce(&own, evaluation.space());
-        if let ([Start { folder, .. }], [_], None) = (&own[..], &args.names[..], gpu) {
-            let trainer = Trainer::with_envs(&config, &host, host.envs(&config)?, evaluation)?;
-            return alone(Run::start(folder, &trainer, clock())?, trainer);
-        }
-        runs.extend(own);
-    }
-    several(runs)
+    Bars::default().train(jobs, &host, &resources, &stop)
 }
 
 /// What is about to happen, and what it will take.
-fn introduce(runs: &[Start], space: &Space) {
-    let mut configs = runs.iter().filter_map(|start| start.config.as_ref()).peekable();
-    let Some(&config) = configs.peek() else { return };
+fn introduce(configs: &[Config], space: &Space) {
+    let [config, ..] = configs else { return };
     let bytes = replay_bytes(config, space);
-    let mut agents: Vec<_> = configs.map(|config| (config.agent, config.policy)).collect();
+    let mut agents: Vec<_> =
+        configs.iter().map(|config| format!("{} with the policy {}", config.agent, config.policy)).collect();
     agents.dedup();
-    let agents: Vec<_> = agents
-        .iter()
-        .map(|(agent, policy)| format!("{} with the policy {}", agent.name(), policy.name()))
-        .collect();
     eprintln!(
         "{}: {}, {} steps; replay memory of {} transitions: {bytes}{}",
         config.env,
         agents.join(", "),
         HumanCount(config.steps),
         HumanCount(config.replay.capacity as u64),
-        if runs.len() > 1 { format!(" for each of {} runs", runs.len()) } else { String::new() },
+        if configs.len() > 1 { format!(" for each of {} runs", configs.len()) } else { String::new() },
     );
 }

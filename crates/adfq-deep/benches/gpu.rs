@@ -10,7 +10,7 @@
 use adfq::random::stream;
 use adfq_deep::config::Priority;
 use adfq_deep::cuda::{Acting, Fleet};
-use adfq_deep::replay::Lived;
+use adfq_deep::replay::Transition;
 use adfq_deep::{Config, Result};
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Precision};
@@ -58,7 +58,7 @@ fn fleet(device: &Device, config: &Config, space: &Space, runs: usize, filled: u
             let (frame, last) = (&frames[(step + 7 * run) % 97], &frames[(step + 3 * run) % 97]);
             let ended = rng.random_range(0..200) == 0;
             let (action, reward) = (rng.random_range(0..space.actions as u32), rng.random_range(-1.0..1.0));
-            let step = Lived::new(frame, action, reward);
+            let step = Transition::new(frame, action, reward);
             fleet.push(run, 0, &if ended { step.ended_at(last) } else { step })?;
         }
         fleet.commit()?;

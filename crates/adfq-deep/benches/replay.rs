@@ -2,7 +2,7 @@
 //! without looking the transitions up, and the decoding of a batch of Atari observations.
 
 use adfq::random::stream;
-use adfq_deep::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Transition, PrioritySettings, Replay, ReplaySettings, Sample};
 use adfq_env::{Element, Space};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::RngExt;
@@ -18,7 +18,7 @@ fn full(capacity: usize, space: &Space, priority: Option<PrioritySettings>) -> R
     for t in 0..capacity {
         frame.fill(t as u8);
         let end = t % 200 == 199;
-        let step = Lived::new(&frame, (t % 2) as u32, 1.0);
+        let step = Transition::new(&frame, (t % 2) as u32, 1.0);
         replay.push(0, &if end { step.ended_at(&frame) } else { step }).expect("a good step");
     }
     let indices: Vec<u64> = replay.indices().collect();
@@ -63,14 +63,14 @@ fn million(c: &mut Criterion) {
         });
     });
     group.bench_function("prioritised: push", |b| {
-        b.iter(|| replay.push(0, &Lived::new(&[7; 16], 1, 1.0)).expect("a good step"));
+        b.iter(|| replay.push(0, &Transition::new(&[7; 16], 1, 1.0)).expect("a good step"));
     });
     let mut replay = full(1_000_000, &cart_pole(), None);
     group.bench_function("uniform: whole batch", |b| {
         b.iter(|| replay.sample(BATCH, 0.0, &mut rng, &mut sample).expect("a full memory"));
     });
     group.bench_function("uniform: push", |b| {
-        b.iter(|| replay.push(0, &Lived::new(&[7; 16], 1, 1.0)).expect("a good step"));
+        b.iter(|| replay.push(0, &Transition::new(&[7; 16], 1, 1.0)).expect("a good step"));
     });
     group.finish();
 }

@@ -15,17 +15,30 @@ pub enum Error {
         /// What it must be.
         must: &'static str,
     },
-    /// Thompson sampling without beliefs.
-    #[error(
-        "Thompson sampling needs beliefs, and the agent {0} has none; use the policy epsilon or the agent adfq or split"
-    )]
-    NoBeliefs(&'static str),
-    /// Optimism without hopeful values.
-    #[error("the policy optimist needs hopeful values, and the agent {0} has none; use the agent split")]
-    NoHope(&'static str),
-    /// An agent that no GPU knows.
-    #[error("the agent {0} learns on the CPU alone: leave --device out")]
-    CpuOnly(&'static str),
+    /// An algorithm that there is not.
+    #[error("there is no agent {name:?}; there are {known}")]
+    Agent {
+        /// The name asked for.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A policy that an algorithm cannot follow.
+    #[error("the agent {agent} cannot follow the policy {policy}; it knows {known}")]
+    Policy {
+        /// The policy.
+        policy: String,
+        /// The algorithm.
+        agent: String,
+        /// The policies it knows.
+        known: String,
+    },
+    /// A device that cannot be used.
+    #[error("{0} cannot be used: this program was built without CUDA")]
+    NoCuda(String),
+    /// Something that cannot be written down.
+    #[error("it cannot be saved: {0}")]
+    State(String),
     /// Text that is not a configuration.
     #[error("the configuration cannot be read: {0}")]
     Toml(String),
@@ -65,6 +78,22 @@ pub enum Error {
         /// What the environment gives.
         env: String,
     },
+    /// An observation of another length.
+    #[error("an observation has {needed} numbers, and here are {found}")]
+    Observation {
+        /// Numbers that the network takes.
+        needed: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// An observation that is not made of numbers.
+    #[error("number {at} of the observation is {value}")]
+    ObservationNumber {
+        /// Which one, from 0.
+        at: usize,
+        /// Its value.
+        value: f32,
+    },
     /// Learning went astray.
     #[error("the {quantity} is not finite at step {step}; {}", last_good(good.as_deref()))]
     Diverged {
@@ -76,12 +105,10 @@ pub enum Error {
         good: Option<PathBuf>,
     },
     /// An environment failed in the midst of training.
-    #[error("{source}{}", how_to_go_on(source, folder, good.as_deref()))]
+    #[error("{source}{}", last_checkpoint(source, good.as_deref()))]
     Stopped {
         /// What it said.
         source: Box<adfq_env::Error>,
-        /// The folder of the run.
-        folder: PathBuf,
         /// The last checkpoint, where there is one.
         good: Option<PathBuf>,
     },
@@ -94,11 +121,20 @@ pub enum Error {
         reason: String,
     },
     /// A folder that is a run already.
-    #[error("{} holds a run already; go on with it by `--resume`, or choose another folder", path.display())]
+    #[error("{} holds a run already; resume it, or choose another folder", path.display())]
     RunExists {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder that is another run.
+    #[error("{} holds a run with another configuration; choose another folder", path.display())]
+    OtherRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Runs that went together and failed together.
+    #[error("{0}")]
+    Group(String),
     /// A checkpoint whose contents do not fit together.
     #[error("the checkpoint {} does not fit this run: {reason}", path.display())]
     Checkpoint {
@@ -135,13 +171,12 @@ fn last_good(good: Option<&Path>) -> String {
 }
 
 /// A traceback keeps its lines to itself.
-fn how_to_go_on(source: &adfq_env::Error, folder: &Path, good: Option<&Path>) -> String {
+fn last_checkpoint(source: &adfq_env::Error, good: Option<&Path>) -> String {
     let apart = if source.to_string().contains('\n') { "\n" } else { "; " };
-    let from = match good {
-        Some(path) => format!("the last checkpoint is {}", path.display()),
-        None => "there is no checkpoint yet".to_owned(),
-    };
-    format!("{apart}{from}: go on with `adfq train --resume {}`", folder.display())
+    match good {
+        Some(path) => format!("{apart}the last checkpoint is {}", path.display()),
+        None => format!("{apart}there is no checkpoint yet"),
+    }
 }
 
 /// A number of bytes, printed for people.

@@ -1,15 +1,19 @@
-//! Greedy episodes that measure what was learned, apart from training: another environment, other chance.
+//! Greedy episodes that measure what was learned, apart from training: other environments, other chance.
+//!
+//! A [`Player`] is an environment and the episode in it. [`play`] plays episodes in several players side by side, of one
+//! run or of many; who computes the estimates is the caller's business.
 
-use crate::Result;
-use crate::config::Config;
+use crate::algorithm::Estimate;
 use crate::learner::Learner;
+use crate::metrics::Episode;
 use crate::observation::Observation;
-use crate::stats::Episode;
-use adfq::policy::best;
+use crate::policy::greedy;
+use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::Env;
 use adfq_nn::Workspace;
 use rand::Rng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What is shown of each step of an evaluation.
@@ -22,110 +26,194 @@ pub struct Seen<'a> {
     pub total: f64,
     /// The environment as the agent sees it, before the action.
     pub env: &'a dyn Env,
-    /// What the agent believes, as [`Learner::beliefs`] says: μ and then -log σ of every action, or Q of every action.
-    pub row: &'a [f32],
+    /// What the agent believes of each action.
+    pub estimates: &'a [Estimate],
     /// The action it takes.
     pub action: usize,
 }
 
-/// Plays greedy episodes. What happens in one depends on the seed and the name it is played under alone.
-pub struct Evaluator {
+/// An environment to evaluate in, and the episode going on there. What happens in an episode depends on the seed and the
+/// name it is played under alone.
+pub(crate) struct Player {
     env: Box<dyn Env>,
-    observation: Observation,
+    /// The run that plays here, by its number.
+    pub owner: usize,
+    pub observation: Observation,
     frame: Vec<u8>,
-    input: Vec<f32>,
-    pass: Workspace,
-    row: Vec<f32>,
+    /// What the owner believes of the present observation.
+    pub estimates: Vec<Estimate>,
     seed: u64,
     max_steps: u64,
-    /// The episode going on, and what draws its ties.
-    episode: Episode,
+    /// What draws ties.
     rng: ChaCha8Rng,
+    number: usize,
+    episode: Episode,
+    progress: Progress,
+}
+
+enum Progress {
+    Idle,
+    Playing,
+    Over,
+    Failed(Error),
+}
+
+impl Player {
+    pub fn new(config: &Config, env: Box<dyn Env>) -> Self {
+        let space = env.space();
+        Self {
+            observation: Observation::new(space),
+            frame: vec![0; space.frame_bytes()],
+            estimates: vec![],
+            owner: 0,
+            seed: config.seed,
+            max_steps: config.evaluation.max_steps,
+            rng: stream(config.seed, "evaluation"),
+            number: 0,
+            episode: Episode::default(),
+            progress: Progress::Idle,
+            env,
+        }
+    }
+
+    pub fn is_playing(&self) -> bool {
+        matches!(self.progress, Progress::Playing)
+    }
+
+    fn begin(&mut self, name: &str, number: usize) {
+        self.number = number;
+        self.rng = stream(self.seed, &format!("{name}/{number}"));
+        self.episode = Episode::default();
+        self.progress = match self.env.reset(Some(self.rng.next_u64()), &mut self.frame) {
+            Ok(()) => Progress::Playing,
+            Err(error) => Progress::Failed(error.into()),
+        };
+        self.observation.start(&self.frame);
+    }
+
+    /// Takes the greedy action.
+    fn step(&mut self, see: &mut dyn FnMut(&Seen) -> Result<()>) {
+        self.progress = self.try_step(see).unwrap_or_else(Progress::Failed);
+    }
+
+    fn try_step(&mut self, see: &mut dyn FnMut(&Seen) -> Result<()>) -> Result<Progress> {
+        let action = greedy(&self.estimates, &mut self.rng);
+        let (Episode { length: step, total, .. }, episode) = (self.episode, self.number);
+        see(&Seen { episode, step, total, env: &*self.env, estimates: &self.estimates, action })?;
+        let step = self.env.step(action, &mut self.frame)?;
+        self.observation.push(&self.frame);
+        self.episode.step(step.reward);
+        let over = step.ended() || self.episode.length >= self.max_steps;
+        Ok(if over { Progress::Over } else { Progress::Playing })
+    }
+
+    /// Adds a finished episode to those of its run; the first failure takes their place.
+    fn count_in(&mut self, played: &mut Result<Vec<Episode>>) {
+        match (std::mem::replace(&mut self.progress, Progress::Idle), &mut *played) {
+            (Progress::Over, Ok(episodes)) => episodes.push(self.episode),
+            (Progress::Failed(error), Ok(_)) => *played = Err(error),
+            _ => {}
+        }
+    }
+}
+
+/// Plays `episodes` episodes for each of `runs` owners and gives them in their order, or what the first failure was. An
+/// owner without players plays none. `judge` computes the estimates of all players that are playing; `see` is shown every
+/// step, and stops its episode by an error. Which episodes are played at once decides nothing.
+pub(crate) fn play(
+    players: &mut [Player],
+    runs: usize,
+    name: &str,
+    episodes: usize,
+    parallel: bool,
+    judge: &mut dyn FnMut(&mut [Player]) -> Result<()>,
+    see: &mut dyn FnMut(&Seen) -> Result<()>,
+) -> Result<Vec<Result<Vec<Episode>>>> {
+    let mut played: Vec<Result<Vec<Episode>>> = (0..runs).map(|_| Ok(vec![])).collect();
+    let mut begun = vec![0; runs];
+    while begun.iter().zip(0..).any(|(&begun, run)| begun < episodes && players.iter().any(|p| p.owner == run)) {
+        for player in players.iter_mut() {
+            let next = &mut begun[player.owner];
+            if *next < episodes && played[player.owner].is_ok() {
+                player.begin(name, *next);
+            }
+            *next += 1;
+        }
+        while players.iter().any(Player::is_playing) {
+            judge(players)?;
+            let playing = players.iter_mut().filter(|player| player.is_playing());
+            // A step of an environment in this process is over before another thread has woken up.
+            match parallel {
+                true => {
+                    playing.collect::<Vec<_>>().into_par_iter().for_each(|player| player.step(&mut |_| Ok(())))
+                }
+                false => playing.for_each(|player| player.step(see)),
+            }
+        }
+        players.iter_mut().for_each(|player| player.count_in(&mut played[player.owner]));
+    }
+    Ok(played)
+}
+
+/// Computes estimates for one state at a time on the CPU.
+pub(crate) struct Judge {
+    input: Vec<f32>,
+    pass: Workspace,
+}
+
+impl Judge {
+    pub fn new(learner: &Learner) -> Result<Self> {
+        let network = learner.network();
+        Ok(Self { input: vec![0.0; network.inputs()], pass: Workspace::new(network, 1, 1)? })
+    }
+
+    /// What the learner believes of an observation.
+    pub fn estimates(
+        &mut self,
+        learner: &mut Learner,
+        observation: &[f32],
+        out: &mut Vec<Estimate>,
+    ) -> Result<()> {
+        let row = learner.network().forward(&learner.online, observation, &mut self.pass)?;
+        learner.estimate(None, observation, row, out)
+    }
+
+    /// What the learner believes of what its player sees.
+    pub fn player(&mut self, learner: &mut Learner, player: &mut Player) -> Result<()> {
+        let mut input = std::mem::take(&mut self.input);
+        player.observation.decode(&mut input);
+        let judged = self.estimates(learner, &input, &mut player.estimates);
+        self.input = input;
+        judged
+    }
+}
+
+/// Plays greedy episodes of a learner: what a trained agent does.
+pub struct Evaluator {
+    players: Vec<Player>,
+    judge: Judge,
 }
 
 impl Evaluator {
     /// An evaluator in this environment, such as [`Host::env`](crate::Host::env) makes.
     pub fn new(config: &Config, learner: &Learner, env: Box<dyn Env>) -> Result<Self> {
-        let space = env.space();
-        learner.check_space(space)?;
-        Ok(Self {
-            observation: Observation::new(space),
-            frame: vec![0; space.frame_bytes()],
-            input: vec![0.0; space.observation_len()],
-            pass: Workspace::new(learner.network(), 1, 1)?,
-            row: vec![],
-            seed: config.seed,
-            max_steps: config.evaluation.max_steps,
-            episode: Episode::default(),
-            rng: stream(config.seed, "evaluation"),
-            env,
-        })
+        learner.check_space(env.space())?;
+        Ok(Self { players: vec![Player::new(config, env)], judge: Judge::new(learner)? })
     }
 
-    /// Plays `episodes` episodes with the largest mean's action and gives their returns. Ties, as before any
-    /// learning, are drawn. `see` is called at every step; it stops the evaluation by an error.
+    /// Plays `episodes` episodes with the largest mean's action. Ties, as before any learning, are drawn. `see` is called
+    /// at every step; it stops the evaluation by an error.
     pub fn play(
         &mut self,
-        learner: &Learner,
+        learner: &mut Learner,
         name: &str,
         episodes: usize,
         mut see: impl FnMut(&Seen) -> Result<()>,
     ) -> Result<Vec<Episode>> {
-        (0..episodes)
-            .map(|episode| self.episode(learner, &format!("{name}/{episode}"), episode, &mut see))
-            .collect()
-    }
-
-    fn episode(
-        &mut self,
-        learner: &Learner,
-        name: &str,
-        number: usize,
-        see: &mut impl FnMut(&Seen) -> Result<()>,
-    ) -> Result<Episode> {
-        self.begin(name)?;
-        let actions = self.env.space().actions;
-        loop {
-            self.observation.decode(&mut self.input);
-            learner.beliefs(&self.input, &mut self.pass, &mut self.row)?;
-            let row = &self.row[..];
-            let action = best(&row[..actions], &mut self.rng);
-            let Episode { length: step, total, .. } = self.episode;
-            see(&Seen { episode: number, step, total, env: &*self.env, row, action })?;
-            if let Some(episode) = self.step(action)? {
-                return Ok(episode);
-            }
-        }
-    }
-
-    /// Starts an episode.
-    pub(crate) fn begin(&mut self, name: &str) -> Result<()> {
-        self.rng = stream(self.seed, name);
-        self.env.reset(Some(self.rng.next_u64()), &mut self.frame)?;
-        self.observation.start(&self.frame);
-        self.episode = Episode::default();
-        Ok(())
-    }
-
-    /// What the network is to see of the episode going on.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn observation(&self) -> &Observation {
-        &self.observation
-    }
-
-    /// Goes on with the episode by the action that a row of outputs calls for; it comes out when it is over.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn act(&mut self, row: &[f32]) -> Result<Option<Episode>> {
-        let action = best(&row[..self.env.space().actions], &mut self.rng);
-        self.step(action)
-    }
-
-    /// Takes an action; the episode comes out when it is over.
-    fn step(&mut self, action: usize) -> Result<Option<Episode>> {
-        let step = self.env.step(action, &mut self.frame)?;
-        self.observation.push(&self.frame);
-        self.episode.step(step.reward);
-        Ok((step.ended() || self.episode.length >= self.max_steps).then_some(self.episode))
+        let judge = &mut self.judge;
+        let mut judged = |players: &mut [Player]| judge.player(learner, &mut players[0]);
+        let mut played = play(&mut self.players, 1, name, episodes, false, &mut judged, &mut see)?;
+        played.pop().unwrap_or(Ok(vec![]))
     }
 }
 
@@ -139,14 +227,18 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    fn mean_of(&self, of: impl Fn(&Episode) -> f64) -> f64 {
+        self.episodes.iter().map(of).sum::<f64>() / self.episodes.len() as f64
+    }
+
     /// The mean return.
     pub fn mean(&self) -> f64 {
-        self.episodes.iter().map(|episode| episode.total).sum::<f64>() / self.episodes.len() as f64
+        self.mean_of(|episode| episode.total)
     }
 
     /// The mean return with only the signs of rewards summed.
     pub fn mean_clipped(&self) -> f64 {
-        self.episodes.iter().map(|episode| episode.clipped).sum::<f64>() / self.episodes.len() as f64
+        self.mean_of(|episode| episode.clipped)
     }
 
     /// The smallest return.

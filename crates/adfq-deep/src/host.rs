@@ -1,23 +1,32 @@
-//! What the machine gives to a run: memory, and the processes of environments that are not ours. None of it decides what
-//! is learned; that is the [`Config`]'s.
+//! What a configuration only names, and what the machine has: environments, algorithms, memory. None of it decides what is
+//! learned; that is the [`Config`]'s.
 
+use crate::algorithm::Algorithms;
 use crate::{Config, Result};
 use adfq_env::{Args, Env, EnvSpec, Envs, Purpose, Registry};
 use adfq_files::memory;
 
-/// The machine, as far as a run depends on it.
+/// What a run finds where it is made.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     /// The memory that a run may take, where that is known: what needs more is refused.
     pub memory: Option<u64>,
     /// The environments that are known by name, and how worker processes are run.
     pub registry: Registry,
+    /// The algorithms that are known by name.
+    pub algorithms: Algorithms,
 }
 
 impl Host {
     /// This machine, with the memory it has left now.
     pub fn here() -> Self {
         Self { memory: memory::available(), ..Self::default() }
+    }
+
+    /// Whether a configuration makes sense, the settings of its algorithm included.
+    pub fn check(&self, config: &Config) -> Result<()> {
+        config.check()?;
+        self.algorithms.get(&config.agent)?.check(config)
     }
 
     /// The environments to train in.

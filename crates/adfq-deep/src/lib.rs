@@ -1,33 +1,51 @@
-//! Deep ADFQ, Split ADFQ, DQN and Double DQN: [`replay`] → [`target`] → [`learner`] → [`trainer`], and [`checkpoint`]s.
+//! Deep agents: what is learned ([`algorithm`]), from what ([`replay`]), where it is computed (`backend`), the loop
+//! that joins them ([`Trainer`]), and the run folder that it leaves behind ([`run`]).
 //!
 //! ```text
 //! env ──observation──▶ network ──beliefs──▶ policy ──action──▶ env
-//!  └──transition──▶ replay ──batch──▶ target (the ADFQ update) ──▶ loss ──▶ network
+//!  └──transition──▶ replay ──batch──▶ algorithm (targets, loss) ──▶ network
+//! ```
+//!
+//! Most users need two names: a [`Training`] trains, stops and resumes; an [`Agent`] is what was learned.
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path().join("run");
+//! use adfq_deep::{Agent, Training};
+//!
+//! Training::new("cartpole").agent("adfq").steps(300).run(&folder)?;
+//! let mut agent = Agent::load(&folder)?;
+//! let decision = agent.act(&[0.0, 0.0, 0.05, 0.0])?;
+//! assert_eq!(decision.beliefs.unwrap().len(), 2);
+//! # Ok::<(), adfq_deep::Error>(())
 //! ```
 //!
 //! A [`Config`] decides everything; the same one gives the same bits at any number of threads and across a resume.
-//! A [`run::Run`] is the folder that a training run leaves behind. Progress bars and plots live elsewhere.
+//! Progress bars and plots live elsewhere.
 
-pub mod checkpoint;
+mod agent;
+pub mod algorithm;
+pub mod backend;
 pub mod config;
-#[cfg(feature = "cuda")]
-pub mod cuda;
 mod error;
 pub mod evaluate;
 mod host;
 pub mod learner;
+pub mod metrics;
 mod observation;
-pub mod own_variance;
-pub mod policy;
+mod policy;
 pub mod replay;
 pub mod run;
-pub mod split;
-pub mod stats;
-pub mod summary;
-pub mod target;
-pub mod trainer;
+mod timeline;
+mod trainer;
+pub mod training;
 
+pub use adfq_env as env;
+pub use agent::{Agent, Decision};
 pub use config::Config;
 pub use error::{Bytes, Error, Result};
 pub use host::Host;
-pub use trainer::{Observer, Trainer};
+pub use run::{Run, RunFolder, Summary};
+pub use timeline::Timeline;
+pub use trainer::{Observer, Observers, Trainer};
+pub use training::{Device, Training};

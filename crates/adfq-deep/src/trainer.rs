@@ -1,348 +1,268 @@
-//! The loop that joins environment, network, replay and learner. It owns all that a checkpoint must hold; who watches
-//! and who saves are elsewhere ([`Observer`]).
+//! The one training loop, for one run or many, wherever their networks are computed. Who watches and who saves are
+//! [`Observer`]s.
 
-use crate::config::{Config, Priority, TargetUpdate};
-use crate::evaluate::{Evaluation, Evaluator};
-use crate::learner::Learner;
-use crate::observation::Observation;
-use crate::policy::Explorer;
-use crate::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
-use crate::split::Split;
-use crate::stats::{Metrics, Stats, sign};
-use crate::{Bytes, Error, Host, Result};
-use adfq::random::{ChaCha8Rng, stream};
-use adfq_env::{Env, Envs, Space};
-use adfq_nn::Workspace;
-use rand::Rng;
-use serde::{Deserialize, Serialize};
+use crate::backend::{Backend, Cpu};
+use crate::evaluate::{Evaluation, play};
+use crate::metrics::Metrics;
+use crate::run::{Run, Summary};
+use crate::timeline::{Clock, Timeline};
+use crate::{Config, Error, Host, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What watches a run. Every method but [`Observer::checkpoint`] is told something; that one saves.
+/// What watches a run. An error of an observer ends its run.
 pub trait Observer {
     /// A row of metrics.
-    fn metrics(&mut self, metrics: &Metrics) -> Result<()>;
+    fn metrics(&mut self, _run: &Run, _metrics: &Metrics) -> Result<()> {
+        Ok(())
+    }
     /// An evaluation.
-    fn evaluated(&mut self, evaluation: &Evaluation) -> Result<()>;
-    /// A good moment to save everything.
-    fn checkpoint(&mut self, trainer: &Trainer) -> Result<()>;
+    fn evaluated(&mut self, _run: &Run, _evaluation: &Evaluation) -> Result<()> {
+        Ok(())
+    }
+    /// A good moment to save: all that was learned is in the run.
+    fn checkpoint(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+    /// The run is at its end.
+    fn finished(&mut self, _run: &Run, _summary: &Summary) -> Result<()> {
+        Ok(())
+    }
 }
 
-/// A run at some step.
+/// The observers of one run, told in their order.
+pub type Observers<'a> = Vec<Box<dyn Observer + Send + 'a>>;
+
+/// Runs that go step by step together.
+///
+/// ```
+/// use adfq_deep::{Config, Host, Trainer};
+///
+/// let mut trainer = Trainer::new(&Config::for_env("cartpole")?, &Host::default())?;
+/// trainer.advance()?;
+/// assert_eq!(trainer.run().step(), 1);
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
 pub struct Trainer {
-    pub(crate) config: Config,
-    pub(crate) space: Space,
-    pub(crate) step: u64,
-    pub(crate) learner: Learner,
-    pub(crate) explorer: Explorer,
-    pub(crate) envs: Box<dyn Envs>,
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) replay: Replay,
-    pub(crate) sampler: ChaCha8Rng,
-    pub(crate) stats: Stats,
-    /// The last evaluation of [`Trainer::run`].
-    pub(crate) evaluated: Option<Evaluation>,
-    pub(crate) evaluator: Evaluator,
-    /// What the last step made due and has not been done yet: nothing here, but on a GPU learning is a step behind.
-    pub(crate) due: Due,
-    sample: Sample,
-    inputs: Vec<f32>,
-    acting: Workspace,
-    rows: Vec<f32>,
-    pub(crate) actions: Vec<usize>,
+    runs: Vec<Run>,
+    backend: Box<dyn Backend>,
+    timeline: Timeline,
 }
 
 impl Trainer {
-    /// A run before its first step. Asks for no more memory than the host has.
-    ///
-    /// ```
-    /// use adfq_deep::{Config, Host, Trainer};
-    ///
-    /// let mut trainer = Trainer::new(&Config::for_env("cartpole")?, &Host::default())?;
-    /// trainer.advance()?;
-    /// assert_eq!(trainer.step(), 1);
-    /// # Ok::<(), adfq_deep::Error>(())
-    /// ```
+    /// One run on the CPU, before its first step.
     pub fn new(config: &Config, host: &Host) -> Result<Self> {
-        config.check()?;
-        let evaluation = host.env(config, false)?;
-        // Before further environments are made, each of which may be a process.
-        check_memory(config, evaluation.space(), host.memory)?;
-        Self::with_envs(config, host, host.envs(config)?, evaluation)
+        Self::on_cpu(vec![Run::new(config, host)?])
     }
 
-    /// The same in environments that are made already: those of training, and the one of evaluation.
-    pub fn with_envs(
-        config: &Config,
-        host: &Host,
-        envs: Box<dyn Envs>,
-        evaluation: Box<dyn Env>,
-    ) -> Result<Self> {
-        config.check()?;
-        check_memory(config, envs.space(), host.memory)?;
-        let learner = Learner::new(config, envs.space())?;
-        let replay = Replay::new(&replay_settings(config), envs.space())?;
-        let mut trainer = Self::assemble(config, learner, replay, envs, evaluation)?;
-        trainer.reset_envs(config.seed)?;
-        Ok(trainer)
+    /// Runs on the CPU, all at the same step.
+    pub fn on_cpu(runs: Vec<Run>) -> Result<Self> {
+        let backend = Box::new(Cpu::new(&runs)?);
+        Self::on(backend, runs)
     }
 
-    /// The parts of a run put together. No episode has begun, and no counter moved.
-    pub(crate) fn assemble(
-        config: &Config,
-        learner: Learner,
-        replay: Replay,
-        envs: Box<dyn Envs>,
-        evaluation: Box<dyn Env>,
-    ) -> Result<Self> {
-        if envs.len() != config.envs {
-            return Err(Error::Setting { name: "envs", must: "the number of environments given" });
+    /// Runs on a GPU, all at the same step. They have to agree in network, batch, schedule and number of environments;
+    /// the error names the setting in which they do not.
+    #[cfg(feature = "cuda")]
+    pub fn on_cuda(device: &adfq_nn::cuda::Device, mut runs: Vec<Run>) -> Result<Self> {
+        let backend = Box::new(crate::backend::Cuda::new(device, &mut runs)?);
+        Self::on(backend, runs)
+    }
+
+    fn on(backend: Box<dyn Backend>, mut runs: Vec<Run>) -> Result<Self> {
+        let Some(first) = runs.first() else {
+            return Err(Error::Setting { name: "runs", must: "at least one" });
+        };
+        check_together(&runs)?;
+        if runs.iter().any(|run| (run.step, run.due) != (first.step, first.due)) {
+            return Err(Error::Setting { name: "step", must: "the same in all runs that go together" });
         }
-        let space = envs.space().clone();
-        Ok(Self {
-            step: 0,
-            explorer: Explorer::new(config),
-            observations: vec![Observation::new(&space); config.envs],
-            replay,
-            sampler: stream(config.seed, "replay"),
-            stats: Stats::new(config.envs),
-            evaluated: None,
-            evaluator: Evaluator::new(config, &learner, evaluation)?,
-            due: Due::default(),
-            sample: Sample::default(),
-            inputs: vec![0.0; config.envs * space.observation_len()],
-            acting: Workspace::new(learner.network(), 1, config.envs)?,
-            rows: vec![],
-            actions: vec![0; config.envs],
-            config: config.clone(),
-            learner,
-            envs,
-            space,
-        })
-    }
-
-    /// Starts an episode in every environment.
-    fn reset_envs(&mut self, seed: u64) -> Result<()> {
-        self.envs.reset(seed)?;
-        let frames = self.envs.frames().chunks_exact(self.space.frame_bytes());
-        self.observations.iter_mut().zip(frames).for_each(|(observation, frame)| observation.start(frame));
-        Ok(())
-    }
-
-    /// Goes on in environments that could not be saved: they start anew, and the episodes under way are cut off where
-    /// they were, at the frame that the agent saw last. Nothing is reported of these.
-    pub(crate) fn interrupt(&mut self) -> Result<()> {
-        for (lane, observation) in self.observations.iter().enumerate() {
-            self.replay.interrupt(lane, observation.latest())?;
+        for (number, run) in runs.iter_mut().enumerate() {
+            run.players.iter_mut().for_each(|player| player.owner = number);
         }
-        self.stats.interrupt();
-        let name = format!("resumed at {}", self.step);
-        self.reset_envs(stream(self.config.seed, &name).next_u64())
+        Ok(Self { timeline: Timeline::new(backend.lags()), runs, backend })
     }
 
-    /// Environment steps so far.
-    pub fn step(&self) -> u64 {
-        self.step
+    /// The runs.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
     }
 
-    /// The configuration.
-    pub fn config(&self) -> &Config {
-        &self.config
+    /// The only run, or the first.
+    pub fn run(&self) -> &Run {
+        &self.runs[0]
     }
 
-    /// Gradient steps so far.
-    pub fn updates(&self) -> u64 {
-        self.stats.updates()
+    /// The runs, to go on elsewhere. What a GPU learned since the last checkpoint stays there.
+    pub fn into_runs(self) -> Vec<Run> {
+        self.runs
     }
 
-    /// What learns.
-    pub fn learner(&self) -> &Learner {
-        &self.learner
+    /// Where the time went so far. Only a GPU's is measured.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
-    /// What is remembered.
-    pub fn replay(&self) -> &Replay {
-        &self.replay
+    /// Environment steps so far, of each run that has not failed.
+    fn step(&self) -> u64 {
+        self.runs.iter().map(Run::step).max().unwrap_or(0)
     }
 
-    /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false.
-    pub fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<bool> {
-        let Config { steps, logging, evaluation, .. } = self.config.clone();
-        while self.step < steps {
+    /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false. There
+    /// is a list of observers for each run. A run that fails stands still and the others go on
+    /// ([`Run::failure`]); an error if all have failed.
+    pub fn train(&mut self, observers: &mut [Observers], stop: &AtomicBool) -> Result<bool> {
+        let Config { steps, logging, evaluation, .. } = self.runs[0].config.clone();
+        while self.step() < steps {
             if stop.load(Ordering::Relaxed) {
-                observer.checkpoint(self)?;
+                self.checkpoint(observers)?;
                 return Ok(false);
             }
-            let before = self.step;
+            let before = self.step();
             self.advance()?;
-            let now = self.step;
+            let now = self.step();
             let last = now >= steps;
             let due = |every: u64| last || before / every != now / every;
             if due(logging.metrics) {
-                observer.metrics(&self.row())?;
+                self.backend.collect(&mut self.runs, true)?;
+                self.tell(observers, |run, observers| {
+                    let row = run.metrics();
+                    observers.iter_mut().try_for_each(|observer| observer.metrics(run, &row))
+                })?;
             }
             if due(evaluation.every) {
-                let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
-                let evaluation = self.evaluate(episodes)?;
-                observer.evaluated(&evaluation)?;
-                self.evaluated = Some(evaluation);
+                self.evaluate(if last { evaluation.final_episodes } else { evaluation.episodes })?;
+                self.tell(observers, |run, observers| {
+                    let Some(evaluation) = &run.evaluated else { return Ok(()) };
+                    observers.iter_mut().try_for_each(|observer| observer.evaluated(run, evaluation))
+                })?;
             }
             if due(logging.checkpoint) {
-                observer.checkpoint(self)?;
+                self.checkpoint(observers)?;
             }
         }
+        self.backend.sync(&mut self.runs)?;
+        self.tell(observers, |run, observers| {
+            let Some(summary) = Summary::new(run) else { return Ok(()) };
+            observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))
+        })?;
         Ok(true)
     }
 
-    /// One step in every environment, and the gradient steps that are due.
+    /// Tells observers that now is a good moment to save.
+    fn checkpoint(&mut self, observers: &mut [Observers]) -> Result<()> {
+        self.backend.sync(&mut self.runs)?;
+        self.tell(observers, |run, observers| {
+            observers.iter_mut().try_for_each(|observer| observer.checkpoint(run))
+        })
+    }
+
+    fn tell(
+        &mut self,
+        observers: &mut [Observers],
+        mut tell: impl FnMut(&mut Run, &mut Observers) -> Result<()>,
+    ) -> Result<()> {
+        each_sound(&mut self.runs, |number, run| match observers.get_mut(number) {
+            Some(observers) => tell(run, observers),
+            None => Ok(()),
+        })
+    }
+
+    /// One step in every environment of every run, and the gradient steps that are due.
     pub fn advance(&mut self) -> Result<()> {
-        self.catch_up()?;
-        self.act()?;
-        self.moved();
-        self.catch_up()
-    }
-
-    /// Does what is due.
-    fn catch_up(&mut self) -> Result<()> {
-        let Due { gradient_steps, copy } = std::mem::take(&mut self.due);
-        (0..gradient_steps).try_for_each(|_| self.learn())?;
-        if copy {
-            self.learner.copy_target();
+        let Self { runs, backend, timeline } = self;
+        let mut clock = Clock::start(timeline);
+        if !backend.lags() {
+            backend.learn(runs)?;
         }
+        backend.act(runs)?;
+        each_sound(runs, |_, run| run.choose())?;
+        clock.lap(|timeline| &mut timeline.acting);
+        // Environments in other processes step while gradient steps are put on a GPU's stream.
+        each_sound(runs, |_, run| Ok(run.envs.begin(&run.actions)?))?;
+        clock.lap(|timeline| &mut timeline.stepping);
+        if backend.lags() {
+            backend.learn(runs)?;
+        }
+        clock.lap(|timeline| &mut timeline.learning);
+        each_sound(runs, |_, run| Ok(run.envs.finish().map(drop)?))?;
+        clock.lap(|timeline| &mut timeline.stepping);
+        each_sound(runs, |number, run| {
+            for env in 0..run.config.envs {
+                run.remember(env, |transition, written| backend.wrote(number, env, transition, written))?;
+            }
+            run.count_step();
+            Ok(())
+        })?;
+        match backend.lags() {
+            true => backend.collect(runs, false)?,
+            false => backend.learn(runs)?,
+        }
+        clock.lap(|timeline| &mut timeline.remembering);
         Ok(())
     }
 
-    /// Counts a step in every environment, and notes what is due by it.
-    pub(crate) fn moved(&mut self) {
-        let before = self.step;
-        self.step += self.config.envs as u64;
-        let learning = &self.config.learning;
-        // The ratio of gradient steps to environment steps is the same however many environments there are.
-        let first = before.max(learning.warmup) / learning.every;
-        let gradient_steps = (self.step / learning.every).saturating_sub(first);
-        let copies = |every| before / every != self.step / every;
-        let copy = matches!(learning.target, TargetUpdate::Hard(every) if copies(every));
-        self.due = Due { gradient_steps, copy };
-    }
-
-    /// Plays greedy episodes with the present parameters. Training does not notice.
-    pub fn evaluate(&mut self, episodes: usize) -> Result<Evaluation> {
-        self.catch_up()?;
-        let name = format!("evaluation/{}", self.step);
-        let episodes = self.evaluator.play(&self.learner, &name, episodes, |_| Ok(()))?;
-        Ok(Evaluation { step: self.step, episodes })
-    }
-
-    pub(crate) fn row(&mut self) -> Metrics {
-        let row = self.stats.row(self.step, self.explorer.epsilon(self.step));
-        Metrics { parts: self.learner.split_mut().map(Split::take_parts), ..row }
-    }
-
-    fn act(&mut self) -> Result<()> {
-        let width = self.space.observation_len();
-        for (observation, input) in self.observations.iter().zip(self.inputs.chunks_exact_mut(width)) {
-            observation.decode(input);
+    /// Plays greedy episodes with the present parameters, those of all runs side by side. Training does not notice.
+    pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
+        let Self { runs, backend, timeline } = self;
+        let mut clock = Clock::start(timeline);
+        backend.learn(runs)?;
+        let (count, step) = (runs.len(), runs.iter().map(Run::step).max().unwrap_or(0));
+        let parallel = runs[0].host.registry.is_outside(&runs[0].config.env);
+        let sound = runs.iter_mut().filter(|run| run.failure.is_none());
+        let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
+        let name = format!("evaluation/{step}");
+        let mut judge = |players: &mut [_]| backend.judge(runs, players);
+        let played = play(&mut players, count, &name, episodes, parallel, &mut judge, &mut |_| Ok(()));
+        players.into_iter().for_each(|player| runs[player.owner].players.push(player));
+        for (run, played) in runs.iter_mut().zip(played?).filter(|(run, _)| run.failure.is_none()) {
+            match played {
+                Ok(episodes) => run.evaluated = Some(Evaluation { step, episodes }),
+                Err(error) => run.failure = Some(error),
+            }
         }
-        self.learner.beliefs(&self.inputs, &mut self.acting, &mut self.rows)?;
-        choose(&mut self.explorer, &self.rows, self.space.actions, self.step, &mut self.actions)?;
-        if let Some(split) = self.learner.split_mut() {
-            let visits = self.inputs.chunks_exact(width).zip(&self.actions);
-            visits.for_each(|(input, &action)| split.visit(input, action));
-        }
-        self.envs.step(&self.actions)?;
-        (0..self.config.envs).try_for_each(|env| self.remember(env, |_| Ok(())))
-    }
-
-    /// Stores what happened in one environment and turns to its next observation. `also` is shown it first.
-    pub(crate) fn remember(&mut self, env: usize, also: impl FnOnce(&Lived) -> Result<()>) -> Result<()> {
-        let (happened, bytes) = (self.envs.steps()[env], self.space.frame_bytes());
-        let over = happened.ended();
-        let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
-        let lived = Lived {
-            frame: self.observations[env].latest(),
-            action: self.actions[env] as u32,
-            reward: reward as f32,
-            terminated: happened.terminated,
-            truncated: happened.truncated,
-            last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
-        };
-        also(&lived)?;
-        self.learner.rewards.see(lived.reward);
-        self.replay.push(env, &lived)?;
-        self.stats.step(env, &happened);
-        let frame = &self.envs.frames()[env * bytes..][..bytes];
-        match over {
-            true => self.observations[env].start(frame),
-            false => self.observations[env].push(frame),
-        }
-        Ok(())
-    }
-
-    fn learn(&mut self) -> Result<()> {
-        let (batch, beta) = (self.config.learning.batch, self.config.beta(self.step));
-        self.replay.sample(batch, beta, &mut self.sampler, &mut self.sample)?;
-        let learned = self.learner.learn(&self.sample, self.step)?;
-        if self.config.replay.priority.is_some() {
-            self.replay.update(&self.sample.index, &self.learner.errors)?;
-        }
-        self.stats.learned(&learned);
-        Ok(())
+        clock.lap(|timeline| &mut timeline.evaluating);
+        check_sound(runs)
     }
 }
 
-/// What a step in every environment makes due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Due {
-    pub gradient_steps: u64,
-    /// Whether the target network becomes a copy of the online one.
-    pub copy: bool,
-}
-
-/// An action for each row of a network's outputs.
-pub(crate) fn choose(
-    explorer: &mut Explorer,
-    rows: &[f32],
-    count: usize,
-    step: u64,
-    actions: &mut [usize],
+/// Does something with every run that has not failed. One that fails now is noted; an error if none is left.
+pub(crate) fn each_sound(
+    runs: &mut [Run],
+    mut work: impl FnMut(usize, &mut Run) -> Result<()>,
 ) -> Result<()> {
-    let width = rows.len() / actions.len();
-    for (action, row) in actions.iter_mut().zip(rows.chunks_exact(width)) {
-        if !row.iter().all(|output| output.is_finite()) {
-            return Err(Error::Diverged { quantity: "belief", step, good: None });
+    for (number, run) in runs.iter_mut().enumerate() {
+        if run.failure.is_none() {
+            run.failure = work(number, run).err();
         }
-        *action = explorer.act(row, count, step);
+    }
+    check_sound(runs)
+}
+
+/// The error of the first run if all have failed.
+pub(crate) fn check_sound(runs: &mut [Run]) -> Result<()> {
+    match runs.iter().all(|run| run.failure.is_some()) {
+        true => runs[0].failure.take().map_or(Ok(()), Err),
+        false => Ok(()),
+    }
+}
+
+/// Whether these runs can go step by step together: all is due to all of them at the same steps.
+fn check_together(runs: &[Run]) -> Result<()> {
+    let first = &runs[0].config;
+    let same = |fits: &dyn Fn(&Config) -> bool| runs.iter().all(|run| fits(&run.config));
+    for (name, same) in [
+        ("env", same(&|config| config.env == first.env)),
+        ("envs", same(&|config| config.envs == first.envs)),
+        ("steps", same(&|config| config.steps == first.steps)),
+        ("learning.every", same(&|config| config.learning.every == first.learning.every)),
+        ("learning.warmup", same(&|config| config.learning.warmup == first.learning.warmup)),
+        ("learning.target", same(&|config| config.learning.target == first.learning.target)),
+        ("evaluation", same(&|config| config.evaluation == first.evaluation)),
+        ("logging", same(&|config| config.logging == first.logging)),
+    ] {
+        if !same {
+            return Err(Error::Setting { name, must: "the same in all runs that go together" });
+        }
     }
     Ok(())
-}
-
-pub(crate) fn replay_settings(config: &Config) -> ReplaySettings {
-    let replay = &config.replay;
-    ReplaySettings {
-        capacity: replay.capacity,
-        envs: config.envs,
-        n_step: replay.n_step,
-        discount: config.learning.discount,
-        priority: replay
-            .priority
-            .as_ref()
-            .map(|&Priority { alpha, epsilon, .. }| PrioritySettings { alpha, epsilon }),
-    }
-}
-
-/// What the replay memory of this configuration will take in an environment with this space.
-pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
-    Bytes(Replay::bytes_needed(&replay_settings(config), space))
-}
-
-/// An error if the replay memory would take more than there is, where that is known.
-pub(crate) fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
-    let needed = replay_bytes(config, space);
-    match available {
-        Some(available) if needed.0 > available => {
-            let share = available as f64 / needed.0 as f64;
-            let fits = (config.replay.capacity as f64 * share * 0.9) as usize;
-            Err(Error::Memory { needed, available: Bytes(available), fits })
-        }
-        _ => Ok(()),
-    }
 }

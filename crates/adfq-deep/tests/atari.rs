@@ -9,7 +9,7 @@ mod interpreter;
 mod reference;
 
 use adfq::random::stream;
-use adfq_deep::replay::{Lived, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Transition, Replay, ReplaySettings, Sample};
 use adfq_env::{EnvSpec, Envs, Gym, Registry};
 use interpreter::python;
 use rand::{Rng, RngExt};
@@ -27,7 +27,7 @@ fn live(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
         let last = step.ended().then(|| envs.successors());
         let (terminated, truncated) = (step.terminated, step.truncated);
         let (action, reward) = (action as u32, step.reward as f32);
-        replay.push(0, &Lived { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
+        replay.push(0, &Transition { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
     }
     actions
 }

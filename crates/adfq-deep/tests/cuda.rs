@@ -8,7 +8,7 @@ use adfq::update::{NoiseKind, RuleKind, Update};
 use adfq_deep::config::{AgentKind, PolicyKind, Priority, TargetUpdate};
 use adfq_deep::cuda::{Drawn, Fleet, Updates};
 use adfq_deep::learner::Learner;
-use adfq_deep::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Transition, PrioritySettings, Replay, ReplaySettings, Sample};
 use adfq_deep::{Config, Error};
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Precision, Which};
@@ -76,20 +76,20 @@ impl World {
 
     /// A step in every environment of a run, here and there.
     fn step(&mut self, fleet: &mut Fleet, run: usize, envs: usize) {
-        for lane in 0..envs {
+        for env in 0..envs {
             let (frame, last) = (self.frame(), self.frame());
             let how = self.rng.random_range(0..40);
             if how == 0 {
-                self.replay.interrupt(lane, &last).expect("a cut");
-                fleet.interrupt(run, lane, &last).expect("a cut");
+                self.replay.interrupt(env, &last).expect("a cut");
+                fleet.interrupt(run, env, &last).expect("a cut");
             }
             let (terminated, truncated) = (how == 1 || how == 2, how == 2 || how == 3);
             let last = (terminated || truncated).then_some(&last[..]);
             let action = self.rng.random_range(0..self.space.actions as u32);
             let reward = self.rng.random_range(-2.0_f32..2.0);
-            let lived = Lived { frame: &frame, action, reward, terminated, truncated, last };
-            self.replay.push(lane, &lived).expect("a step");
-            fleet.push(run, lane, &lived).expect("a step");
+            let transition = Transition { frame: &frame, action, reward, terminated, truncated, last };
+            self.replay.push(env, &transition).expect("a step");
+            fleet.push(run, env, &transition).expect("a step");
         }
     }
 }
@@ -111,9 +111,9 @@ fn ulps(a: f32, b: f32) -> u32 {
 }
 
 /// Where in a run's memory an index of the CPU's lies.
-fn place(index: u64, lanes: usize, slots: usize) -> u32 {
-    let (lane, counter) = (index as usize % lanes, index as usize / lanes);
-    (lane * slots + counter % slots) as u32
+fn place(index: u64, rings: usize, slots: usize) -> u32 {
+    let (env, counter) = (index as usize % rings, index as usize / rings);
+    (env * slots + counter % slots) as u32
 }
 
 fn same_batch(drawn: &Drawn, sample: &Sample, space: &Space, envs: usize, slots: usize) {
@@ -529,5 +529,5 @@ fn runs_that_differ_too_much_are_refused() {
     assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
     let mut fleet = Fleet::new(&device, &vector, &[one], Precision::Tf32).expect("a fleet");
     assert!(matches!(fleet.learn(), Err(Error::Replay(_))));
-    assert!(fleet.push(1, 0, &Lived::new(&[0; 16], 0, 0.0)).is_err());
+    assert!(fleet.push(1, 0, &Transition::new(&[0; 16], 0, 0.0)).is_err());
 }

@@ -94,9 +94,9 @@ fn returns_go_on_over_lost_lives_and_learning_does_not() {
     assert!(trainer.run(&mut last, &AtomicBool::new(false)).unwrap());
     let mut sample = Sample { index: trainer.replay().indices().collect(), ..Sample::default() };
     trainer.replay().gather(&mut sample).unwrap();
-    let ends = |lane: u64| {
+    let ends = |env: u64| {
         let terminal = sample.index.iter().zip(&sample.terminal);
-        terminal.filter(|&(index, &terminal)| index % 2 == lane && terminal).count() as u64
+        terminal.filter(|&(index, &terminal)| index % 2 == env && terminal).count() as u64
     };
     let games = ends(0) / 3 + ends(1) / 3;
     assert!(games > 5, "{games}");

@@ -80,11 +80,11 @@ fn advance(trainer: &mut Trainer, to: u64) {
 
 /// Writes what is new since the segments that there are, and then the checkpoint.
 fn save(folder: &Path, trainer: &Trainer, segments: &mut Vec<SegmentEntry>) {
-    for lane in 0..trainer.config().envs {
-        let ends = segments.iter().filter(|entry| entry.lane == lane).map(|entry| entry.first + entry.count);
-        let segment = trainer.replay().since(lane, ends.max().unwrap_or(0)).unwrap();
+    for env in 0..trainer.config().envs {
+        let ends = segments.iter().filter(|entry| entry.env == env).map(|entry| entry.first + entry.count);
+        let segment = trainer.replay().since(env, ends.max().unwrap_or(0)).unwrap();
         if segment.count > 0 {
-            let entry = SegmentEntry { lane, first: segment.first, count: segment.count };
+            let entry = SegmentEntry { env, first: segment.first, count: segment.count };
             checkpoint::write_segment(folder, &entry, &segment).unwrap();
             segments.push(entry);
         }
@@ -147,10 +147,10 @@ fn all_but_the_environments_is_as_it_was() {
         assert_eq!(sampled(&first), sampled(&resumed));
         advance(&mut first, step + 3);
         let bytes = adfq_env::make("cartpole").unwrap().space().frame_bytes();
-        for lane in (0..config.envs).filter(|&lane| before[lane] != after[lane]) {
+        for env in (0..config.envs).filter(|&env| before[env] != after[env]) {
             // What the agent saw last is what it would have acted on next.
-            let (goes_on, cut) = (first.replay(), resumed.replay().since(lane, before[lane]).unwrap());
-            let goes_on = goes_on.since(lane, before[lane]).unwrap();
+            let (goes_on, cut) = (first.replay(), resumed.replay().since(env, before[env]).unwrap());
+            let goes_on = goes_on.since(env, before[env]).unwrap();
             let at = goes_on.bytes.len() - goes_on.count as usize * bytes;
             assert_eq!(cut.bytes[cut.bytes.len() - bytes..], goes_on.bytes[at..at + bytes]);
         }

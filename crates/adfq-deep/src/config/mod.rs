@@ -9,83 +9,14 @@ mod task;
 pub use assign::env_args;
 pub use task::is_atari;
 
+use crate::algorithm::Algorithms;
+use crate::replay::ReplaySettings;
 use crate::{Error, Result};
-use adfq::update::{NoiseKind, RuleKind};
 use adfq_env::Args;
 use adfq_nn::{AdamSettings, Clip, Layer, Weights};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-/// What learns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AgentKind {
-    /// Deep ADFQ: a belief on every Q(s,a).
-    Adfq,
-    /// DQN (Mnih et al. 2015).
-    Dqn,
-    /// Double DQN (van Hasselt et al. 2016).
-    Ddqn,
-    /// Deep Split ADFQ: a belief on every Q(s,a) whose variance is split by origin.
-    Split,
-}
-
-impl AgentKind {
-    /// Numbers the network gives for an action: μ and -log σ; Q alone; or μ, -log √c and what lies ahead with luck.
-    pub fn groups(self) -> usize {
-        match self {
-            Self::Adfq => 2,
-            Self::Dqn | Self::Ddqn => 1,
-            Self::Split => 3,
-        }
-    }
-
-    /// Whether it knows how sure it is.
-    pub fn has_beliefs(self) -> bool {
-        matches!(self, Self::Adfq | Self::Split)
-    }
-
-    /// The policy it is made for.
-    pub fn policy(self) -> PolicyKind {
-        match self {
-            Self::Adfq => PolicyKind::Thompson,
-            Self::Dqn | Self::Ddqn => PolicyKind::Epsilon,
-            Self::Split => PolicyKind::Optimist,
-        }
-    }
-
-    /// The name, as in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Adfq => "adfq",
-            Self::Dqn => "dqn",
-            Self::Ddqn => "ddqn",
-            Self::Split => "split",
-        }
-    }
-}
-
-/// How it explores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PolicyKind {
-    /// Thompson sampling: one normal number for each action. It needs beliefs, and so ADFQ or Split ADFQ.
-    Thompson,
-    /// ε-greedy on the means.
-    Epsilon,
-    /// The largest hopeful value. It needs Split ADFQ.
-    Optimist,
-}
-
-impl PolicyKind {
-    /// The name, as in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Thompson => "thompson",
-            Self::Epsilon => "epsilon",
-            Self::Optimist => "optimist",
-        }
-    }
-}
+use std::collections::BTreeMap;
 
 /// A whole run: the same configuration gives the same bits.
 ///
@@ -99,14 +30,13 @@ impl PolicyKind {
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The environment's name, as [`adfq_env::make`] knows it.
+    /// The environment's name, as [`adfq_env::Registry`] knows it.
     pub env: String,
-    /// What learns.
-    pub agent: AgentKind,
-    /// How it explores.
-    pub policy: PolicyKind,
+    /// What learns, by its name among the [`Algorithms`].
+    pub agent: String,
+    /// How it explores: `thompson`, `epsilon`, or the algorithm's own policy.
+    pub policy: String,
     /// The seed from which all chance of the run is drawn.
     pub seed: u64,
     /// Environment steps, over all environments together.
@@ -118,21 +48,19 @@ pub struct Config {
     pub env_args: Args,
     /// The network between input and head.
     pub network: NetworkConfig,
-    /// Beliefs; for the agent `adfq`.
-    pub adfq: AdfqConfig,
-    /// Own variance and hope; for the agent `split`, and the default if it is not there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<SplitConfig>,
     /// ε; for the policy `epsilon`.
     pub exploration: Exploration,
     /// What is remembered, and how it is drawn.
-    pub replay: ReplayConfig,
+    pub replay: ReplaySettings,
     /// Gradient steps.
     pub learning: Learning,
     /// Greedy episodes that measure what was learned.
     pub evaluation: Evaluating,
     /// What is written, and how often.
     pub logging: Logging,
+    /// Settings of algorithms, a table each by its name. What an agent does not find here has its default.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, toml::Value>,
 }
 
 /// The network between input and head.
@@ -144,51 +72,8 @@ pub struct NetworkConfig {
     /// Hidden units of each stream of a dueling head; without it the head is one dense layer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dueling: Option<usize>,
-    /// How hidden weights start. ADFQ's output layer starts from the prior.
+    /// How hidden weights start. How the output layer starts is the algorithm's.
     pub weights: Weights,
-}
-
-/// Deep ADFQ's own settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AdfqConfig {
-    /// The update rule that makes the target.
-    pub rule: RuleKind,
-    /// Initial mean μ0.
-    pub mean: f32,
-    /// Initial standard deviation σ0.
-    pub sd: f32,
-    /// Least variance: of a belief that the network gives, and of a target.
-    pub min_var: f32,
-    /// Largest variance of a belief that the network gives.
-    pub max_var: f32,
-    /// Variance of the target where an episode ends.
-    pub terminal_var: f64,
-    /// How noise on the target is treated.
-    pub noise: NoiseKind,
-    /// Its variance σ_w².
-    pub var_w: f32,
-}
-
-/// Deep Split ADFQ's own settings. The limits of a variance are those of [`AdfqConfig`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SplitConfig {
-    /// Random features on which the own variance rests.
-    pub features: usize,
-    /// The least noise variance of a target, as a share of the prior variance: λ.
-    pub noise: f32,
-    /// How many sd a hopeful value is above the mean: x.
-    pub reach: f32,
-    /// Rewards that are thought possible before any is seen, the least and the greatest. Those seen widen the range.
-    pub rewards: [f32; 2],
-}
-
-impl Default for SplitConfig {
-    /// One setting for all environments.
-    fn default() -> Self {
-        Self { features: 256, noise: 1e-3, reach: 2.0, rewards: [0.0, 1.0] }
-    }
 }
 
 /// ε from 1 to its end, linearly.
@@ -201,31 +86,6 @@ pub struct Exploration {
     pub to: f64,
     /// The share of the run over which it falls.
     pub fraction: f64,
-}
-
-/// What is remembered, and how it is drawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReplayConfig {
-    /// Slots for transitions.
-    pub capacity: usize,
-    /// Steps of a return before it is bootstrapped.
-    pub n_step: usize,
-    /// Draw by priority; without it uniformly.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<Priority>,
-}
-
-/// Prioritised replay (Schaul et al. 2016).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Priority {
-    /// Probability ∝ priority^alpha.
-    pub alpha: f32,
-    /// Exponent of the importance weights at the start; it rises linearly to 1 at the end of the run.
-    pub beta: f32,
-    /// Added to the error, so that nothing is forgotten.
-    pub epsilon: f32,
 }
 
 /// Gradient steps.
@@ -316,35 +176,20 @@ impl Config {
         toml::to_string(self).map_err(|error| Error::Toml(error.to_string()))
     }
 
-    /// Whether all values make sense together; the error names the first that does not.
+    /// Whether all values make sense together; the error names the first that does not. The settings of algorithms that
+    /// a user has registered are checked when a run is made.
     pub fn check(&self) -> Result<()> {
-        let (learning, adfq, replay, eval) = (&self.learning, &self.adfq, &self.replay, &self.evaluation);
+        let (learning, replay, eval) = (&self.learning, &self.replay, &self.evaluation);
         let share = |x: f64| (0.0..=1.0).contains(&x);
         let target = match learning.target {
             TargetUpdate::Hard(every) => every > 0,
             TargetUpdate::Soft(tau) => tau > 0.0 && tau <= 1.0,
         };
         let priority = replay.priority.as_ref();
-        let split = self.split.clone().unwrap_or_default();
-        let finite = self.agent != AgentKind::Split || learning.discount < 1.0;
-        for (name, fits, must) in [
+        check(&[
             ("steps", self.steps > 0, "at least 1"),
             ("env_args", self.env_args.values().all(writable), "without nan and inf"),
             ("envs", self.envs > 0, "at least 1"),
-            ("adfq.mean", adfq.mean.is_finite(), "a finite number"),
-            ("adfq.min_var", adfq.min_var > 0.0, "above 0"),
-            ("adfq.max_var", adfq.max_var > adfq.min_var && adfq.max_var.is_finite(), "above adfq.min_var"),
-            (
-                "adfq.sd",
-                (adfq.min_var..=adfq.max_var).contains(&adfq.sd.powi(2)),
-                "within the variances' range",
-            ),
-            ("adfq.terminal_var", adfq.terminal_var > 0.0 && adfq.terminal_var.is_finite(), "above 0"),
-            ("adfq.var_w", adfq.var_w >= 0.0 && adfq.var_w.is_finite(), "0 or above"),
-            ("split.features", split.features > 0, "at least 1"),
-            ("split.noise", split.noise > 0.0 && split.noise.is_finite(), "above 0"),
-            ("split.reach", split.reach >= 0.0 && split.reach.is_finite(), "0 or above"),
-            ("split.rewards", hopeful(split.rewards), "a least and a greatest reward, one of them not 0"),
             ("exploration.from", share(self.exploration.from), "between 0 and 1"),
             ("exploration.to", share(self.exploration.to), "between 0 and 1"),
             ("exploration.fraction", share(self.exploration.fraction), "between 0 and 1"),
@@ -354,7 +199,6 @@ impl Config {
             ("replay.priority.beta", priority.is_none_or(|p| share(p.beta.into())), "between 0 and 1"),
             ("replay.priority.epsilon", priority.is_none_or(|p| p.epsilon > 0.0), "above 0"),
             ("learning.discount", share(learning.discount.into()), "between 0 and 1"),
-            ("learning.discount", finite, "below 1 for the agent split, whose prior is the range of values"),
             ("learning.batch", learning.batch > 0, "at least 1"),
             ("learning.every", learning.every > 0, "at least 1"),
             ("learning.final_rate", share(learning.final_rate.into()), "between 0 and 1"),
@@ -366,25 +210,28 @@ impl Config {
             ("evaluation.max_steps", eval.max_steps > 0, "at least 1"),
             ("logging.metrics", self.logging.metrics > 0, "at least 1"),
             ("logging.checkpoint", self.logging.checkpoint > 0, "at least 1"),
-        ] {
-            if !fits {
-                return Err(Error::Setting { name, must });
+        ])?;
+        let built_in = Algorithms::default();
+        for (name, value) in &self.own {
+            if !value.is_table() || (*name != self.agent && built_in.get(name).is_err()) {
+                return Err(Error::Toml(format!("there is no setting `{name}`")));
             }
         }
-        if self.policy == PolicyKind::Thompson && !self.agent.has_beliefs() {
-            return Err(Error::NoBeliefs(self.agent.name()));
-        }
-        if self.policy == PolicyKind::Optimist && self.agent != AgentKind::Split {
-            return Err(Error::NoHope(self.agent.name()));
-        }
-        self.update().map(drop)
+        built_in.get(&self.agent).map_or(Ok(()), |algorithm| algorithm.check(self))
     }
 
-    /// The same for another agent, which explores in this way. Settings of the agent `split` are written for it alone.
-    pub fn with_agent(mut self, agent: AgentKind, policy: PolicyKind) -> Self {
-        let split = self.split.take();
-        self.split = (agent == AgentKind::Split).then(|| split.unwrap_or_default());
-        Self { agent, policy, ..self }
+    /// The settings of an algorithm: the table of its name, or the defaults.
+    pub fn own<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T> {
+        let Some(table) = self.own.get(name) else { return Ok(T::default()) };
+        let wrong = |error: toml::de::Error| Error::Toml(format!("[{name}]: {}", error.message().replace('\n', ", ")));
+        table.clone().try_into().map_err(wrong)
+    }
+
+    /// The same with these settings of an algorithm.
+    pub fn with_own<T: Serialize>(mut self, name: &str, settings: &T) -> Result<Self> {
+        let table = toml::Value::try_from(settings).map_err(|error| Error::Toml(format!("[{name}]: {error}")))?;
+        self.own.insert(name.to_owned(), table);
+        Ok(self)
     }
 
     /// The same over another number of steps. An evaluation every hundredth of the run, as in the paper, remains one.
@@ -403,9 +250,12 @@ impl Config {
     }
 }
 
-/// Whether this is a range of rewards out of which something may be hoped or feared.
-fn hopeful([least, greatest]: [f32; 2]) -> bool {
-    least.is_finite() && greatest.is_finite() && least <= greatest && (least < 0.0 || greatest > 0.0)
+/// The first setting that is not what it must be, as an error.
+pub(crate) fn check(rules: &[(&'static str, bool, &'static str)]) -> Result<()> {
+    match rules.iter().find(|(_, fits, _)| !fits) {
+        Some(&(name, _, must)) => Err(Error::Setting { name, must }),
+        None => Ok(()),
+    }
 }
 
 /// Whether TOML has this value: it knows no null, and what is not a finite number becomes one on the way to JSON.

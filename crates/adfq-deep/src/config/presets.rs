@@ -3,13 +3,15 @@
 
 use super::task::{Task, dense};
 use super::*;
+use crate::algorithm::AdfqSettings;
+use crate::replay::PrioritySettings;
 use adfq_env::Space;
 
 /// The presets there are.
 pub const NAMES: [&str; 3] = ["default", "paper", "atari-paper"];
 
 /// Prioritised replay as in the paper.
-const PRIORITY: Priority = Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
+const PRIORITY: PrioritySettings = PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
 
 impl Config {
     /// Our settings for this environment: ADFQ with Thompson sampling. Makes the environment to learn its space; who has
@@ -25,7 +27,7 @@ impl Config {
     /// use adfq_deep::Config;
     ///
     /// let env = adfq_env::make("cartpole")?;
-    /// assert_eq!(Config::preset("paper", "cartpole", env.space())?.adfq.sd, 30.0);
+    /// assert_eq!(Config::preset("paper", "cartpole", env.space())?.learning.every, 1);
     /// let error = Config::preset("papper", "cartpole", env.space()).unwrap_err();
     /// assert!(error.to_string().contains("default, paper, atari-paper"));
     /// # Ok::<(), adfq_deep::Error>(())
@@ -46,26 +48,15 @@ impl Config {
 fn paper(env: &str, task: &Task) -> Config {
     let atari = Config {
         env: env.to_owned(),
-        agent: AgentKind::Adfq,
-        policy: PolicyKind::Thompson,
+        agent: "adfq".to_owned(),
+        policy: "thompson".to_owned(),
         seed: 0,
         steps: 10_000_000,
         envs: 1,
         env_args: Args::new(),
         network: NetworkConfig { layers: task.layers(), dueling: None, weights: Weights::Xavier },
-        adfq: AdfqConfig {
-            rule: RuleKind::Analytic,
-            mean: 1.0,
-            sd: 50.0,
-            min_var: 1e-5,
-            max_var: 1e10,
-            terminal_var: 1e-3,
-            noise: NoiseKind::None,
-            var_w: 0.0,
-        },
-        split: None,
         exploration: Exploration { from: 1.0, to: 0.01, fraction: 0.1 },
-        replay: ReplayConfig { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
+        replay: ReplaySettings { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
         learning: Learning {
             discount: 0.99,
             batch: 32,
@@ -82,6 +73,7 @@ fn paper(env: &str, task: &Task) -> Config {
         },
         evaluation: Evaluating { every: 100_000, episodes: 3, final_episodes: 100, max_steps: 27_000 },
         logging: Logging { metrics: 10_000, checkpoint: 100_000 },
+        own: own(AdfqSettings::default()),
     };
     match task {
         Task::Grid => atari,
@@ -91,15 +83,15 @@ fn paper(env: &str, task: &Task) -> Config {
             Config { evaluation, ..atari }.with_steps(if *pong { 5_000_000 } else { 10_000_000 })
         }
         Task::Image { frame_bytes, .. } => Config {
-            replay: ReplayConfig { capacity: slots(atari.replay.capacity, *frame_bytes), ..atari.replay },
+            replay: ReplaySettings { capacity: slots(atari.replay.capacity, *frame_bytes), ..atari.replay },
             evaluation: Evaluating { final_episodes: 10, ..atari.evaluation },
             ..atari
         },
         Task::Control => Config {
             steps: 200_000,
-            adfq: AdfqConfig { sd: 30.0, ..atari.adfq },
+            own: own(AdfqSettings { sd: 30.0, ..AdfqSettings::default() }),
             exploration: Exploration { to: 0.02, ..atari.exploration },
-            replay: ReplayConfig { priority: None, ..atari.replay },
+            replay: ReplaySettings { priority: None, ..atari.replay },
             learning: Learning {
                 warmup: 1_000,
                 every: 1,
@@ -122,9 +114,9 @@ fn default(env: &str, task: &Task) -> Config {
         Task::Control => Config {
             steps: 100_000,
             network: NetworkConfig { layers: dense(&[128, 128]), ..paper.network },
-            adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
+            own: own(AdfqSettings { sd: 30.0, terminal_var: 1e-4, ..AdfqSettings::default() }),
             exploration: Exploration { to: 0.05, ..paper.exploration },
-            replay: ReplayConfig { capacity: 100_000, priority: Some(PRIORITY), ..paper.replay },
+            replay: ReplaySettings { capacity: 100_000, priority: Some(PRIORITY), ..paper.replay },
             learning: Learning {
                 batch: 64,
                 final_rate: 0.0,
@@ -139,9 +131,9 @@ fn default(env: &str, task: &Task) -> Config {
         },
         Task::Grid => Config {
             steps: 200_000,
-            adfq: AdfqConfig { terminal_var: 1e-4, ..paper.adfq },
+            own: own(AdfqSettings { terminal_var: 1e-4, ..AdfqSettings::default() }),
             exploration: Exploration { to: 0.05, fraction: 0.2, ..paper.exploration },
-            replay: ReplayConfig { capacity: 200_000, ..paper.replay },
+            replay: ReplaySettings { capacity: 200_000, ..paper.replay },
             learning: Learning {
                 warmup: 5_000,
                 adam: AdamSettings { rate: 1e-3, ..paper.learning.adam },
@@ -172,6 +164,12 @@ fn default(env: &str, task: &Task) -> Config {
             ..paper
         },
     }
+}
+
+/// The table of ADFQ's settings, whose prior depends on the task.
+fn own(settings: AdfqSettings) -> BTreeMap<String, toml::Value> {
+    let table = toml::Value::try_from(settings).ok();
+    table.map(|table| ("adfq".to_owned(), table)).into_iter().collect()
 }
 
 /// As many slots as wanted, or as many frames as fit in about 2 GB.
@@ -215,11 +213,11 @@ mod tests {
         let boxing = preset("atari-paper", "atari:boxing", &[84, 84, 1]);
         assert_eq!((boxing.steps, boxing.evaluation.every), (10_000_000, 100_000));
         assert_eq!((boxing.evaluation.episodes, boxing.evaluation.final_episodes), (3, 3));
-        assert_eq!((boxing.adfq.mean, boxing.adfq.sd, boxing.adfq.terminal_var), (1.0, 50.0, 1e-3));
+        assert_eq!(boxing.own::<AdfqSettings>("adfq").unwrap(), AdfqSettings::default());
         let Learning { batch, warmup, every, clip_rewards, bound_targets, .. } = boxing.learning;
         assert_eq!((batch, warmup, every, clip_rewards, bound_targets), (32, 10_000, 4, true, false));
         assert_eq!(boxing.learning.target, TargetUpdate::Hard(1_000));
-        let spec = boxing.spec(vec![84, 84, 4], 18);
+        let spec = boxing.spec(&Space { actions: 18, ..space(&[84, 84, 1]) }, 2);
         let tensors: Vec<_> =
             adfq_nn::Network::new(&spec).unwrap().tensors().iter().map(|t| t.shape.clone()).collect();
         // 84 → 21 → 11 → 11, as in the authors' code.

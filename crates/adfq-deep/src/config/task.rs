@@ -27,19 +27,13 @@ pub fn is_atari(env: &str) -> bool {
 }
 
 impl Task {
-    /// Our own environments and Atari go by their names, others by what they show.
+    /// Atari and DeepSea go by their names, all else by what it shows.
     pub fn of(env: &str, space: &Space) -> Self {
         let env = env.to_lowercase();
-        match env.split_once(':') {
-            Some(("atari", game)) => Self::Atari { pong: game == "pong" },
-            Some(_) => Self::seen(space),
-            None if env.contains("minatar") || env.starts_with("deepsea") => Self::Grid,
-            None => Self::Control,
-        }
-    }
-
-    fn seen(space: &Space) -> Self {
         match space.frame[..] {
+            _ if env.starts_with("atari:") => Self::Atari { pong: env == "atari:pong" },
+            // However large the sea is, it is a grid.
+            _ if env.starts_with("deepsea") => Self::Grid,
             [height, width, _] if height.min(width) >= IMAGE => {
                 Self::Image { side: height.max(width), frame_bytes: space.frame_bytes() }
             }
@@ -80,10 +74,10 @@ mod tests {
     }
 
     #[test]
-    fn names_of_ours_decide_and_elsewhere_the_space_does() {
+    fn few_names_decide_and_else_the_space_does() {
         let flat = space(&[4]);
-        assert_eq!(Task::of("cartpole", &space(&[84, 84, 3])), Task::Control);
-        assert_eq!(Task::of("MinAtar/Breakout-v1", &flat), Task::Grid);
+        assert_eq!(Task::of("cartpole", &flat), Task::Control);
+        assert_eq!(Task::of("MinAtar/Breakout-v1", &space(&[10, 10, 4])), Task::Grid);
         assert_eq!(Task::of("DeepSea-10", &flat), Task::Grid);
         assert_eq!(Task::of("atari:pong", &flat), Task::Atari { pong: true });
         assert_eq!(Task::of("Atari:Breakout", &flat), Task::Atari { pong: false });

@@ -32,17 +32,17 @@ impl Digest {
 }
 
 impl Replay {
-    /// A digest of all lanes, the oldest slot first, with their priorities. Equal memories have equal digests, whatever
+    /// A digest of all that is kept, the oldest slot first, with their priorities. Equal memories have equal digests, whatever
     /// way they came about; it is no protection against intent.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
-        for (number, lane) in self.lanes.iter().enumerate() {
-            digest.word(lane.kept().end);
-            for counter in lane.kept() {
-                digest.bytes(&encode(lane.slot(counter)));
-                digest.bytes(lane.frame(counter));
+        for (number, ring) in self.rings.iter().enumerate() {
+            digest.word(ring.kept().end);
+            for counter in ring.kept() {
+                digest.bytes(&encode(ring.slot(counter)));
+                digest.bytes(ring.frame(counter));
                 if let Some(priorities) = &self.priorities {
-                    let weight = priorities.tree.get(number * self.layout.slots + lane.place(counter));
+                    let weight = priorities.tree.get(number * self.layout.slots + ring.place(counter));
                     digest.word(u64::from(weight.to_bits()));
                 }
             }

@@ -24,9 +24,9 @@ pub enum ReplayError {
         capacity: usize,
         /// The number of environments.
         envs: usize,
-        /// Slots of one lane.
+        /// Slots of one ring.
         slots: usize,
-        /// Slots that one lane needs.
+        /// Slots that one env needs.
         needed: usize,
     },
     /// Memory that the system does not give.
@@ -35,13 +35,13 @@ pub enum ReplayError {
         /// Bytes asked for.
         bytes: u64,
     },
-    /// A lane that there is not.
-    #[error("replay: there is no lane {lane}: there are {lanes}, one an environment, counted from 0")]
-    Lane {
-        /// The lane asked for.
-        lane: usize,
+    /// An environment that there is not.
+    #[error("replay: there is no environment {env}: there are {envs}, counted from 0")]
+    Env {
+        /// The environment asked for.
+        env: usize,
         /// How many there are.
-        lanes: usize,
+        envs: usize,
     },
     /// A frame of the wrong size.
     #[error("replay: a frame of {got} bytes, where the space says {want}")]

@@ -1,6 +1,6 @@
 //! A batch drawn from memory: who is drawn, and what they are.
 
-use super::lane::Lane;
+use super::ring::Ring;
 use super::priority::Priorities;
 use super::{Replay, ReplayError, Result};
 use rand::{Rng, RngExt};
@@ -79,14 +79,29 @@ impl Replay {
     ) {
         let slots = self.layout.slots;
         priorities.draw(batch, beta, rng, |place, weight| {
-            let lane = place / slots;
-            out.index.push(self.index(lane, self.lanes[lane].counter_at(place % slots)));
+            let env = place / slots;
+            out.index.push(self.index(env, self.rings[env].counter_at(place % slots)));
             out.weight.push(weight);
         });
     }
 
+    /// Draws places, all transitions equally likely, as [`Replay::draw`] does without priorities.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn draw_places(&self, rng: &mut impl Rng, places: &mut [u32]) -> Result<()> {
+        if self.is_empty() {
+            return Err(ReplayError::Empty);
+        }
+        let mut drawn = places.iter_mut();
+        draw_uniform(&self.rings, drawn.len(), rng, |env, counter| {
+            if let Some(place) = drawn.next() {
+                *place = (env * self.layout.slots + self.rings[env].place(counter)) as u32;
+            }
+        });
+        Ok(())
+    }
+
     fn draw_uniform(&self, batch: usize, rng: &mut impl Rng, out: &mut Sample) {
-        draw_uniform(&self.lanes, batch, rng, |lane, counter| out.index.push(self.index(lane, counter)));
+        draw_uniform(&self.rings, batch, rng, |env, counter| out.index.push(self.index(env, counter)));
         out.weight.resize(batch, 1.0);
     }
 
@@ -97,10 +112,10 @@ impl Replay {
         let (obs, next) = out.both.split_at_mut(batch * len);
         let rows = obs.chunks_exact_mut(len).zip(next.chunks_exact_mut(len));
         for (i, (obs, next)) in rows.enumerate() {
-            let (lane, counter) = self.locate(out.index[i]).ok_or(ReplayError::Stale(out.index[i]))?;
-            let transition = self.lanes[lane].transition(counter, &self.powers);
-            self.observe(lane, counter, obs);
-            self.observe(lane, transition.next, next);
+            let (env, counter) = self.locate(out.index[i]).ok_or(ReplayError::Stale(out.index[i]))?;
+            let transition = self.rings[env].transition(counter, &self.powers);
+            self.observe(env, counter, obs);
+            self.observe(env, transition.next, next);
             out.action[i] = transition.action;
             out.reward[i] = transition.reward;
             out.discount[i] = transition.discount;
@@ -110,29 +125,29 @@ impl Replay {
     }
 
     /// The observation that ends with this frame. Before the first frame of an episode come copies of it.
-    fn observe(&self, lane: usize, counter: u64, out: &mut [f32]) {
-        let lane = &self.lanes[lane];
-        let (newest, history) = (self.layout.stack as u64 - 1, lane.history(counter));
-        self.decoder.decode(|k| lane.frame(counter - (newest - k as u64).min(history)), out);
+    fn observe(&self, env: usize, counter: u64, out: &mut [f32]) {
+        let ring = &self.rings[env];
+        let (newest, history) = (self.layout.stack as u64 - 1, ring.history(counter));
+        self.decoder.decode(|k| ring.frame(counter - (newest - k as u64).min(history)), out);
     }
 }
 
-/// A lane, then a place in a window as wide as the widest; again, if there is no transition there. Lanes are of about
+/// A ring, then a place in a window as wide as the widest; again, if there is no transition there. Rings are of about
 /// equal length, so that few draws are lost.
-pub(super) fn draw_uniform(
-    lanes: &[Lane],
+fn draw_uniform(
+    rings: &[Ring],
     batch: usize,
     rng: &mut impl Rng,
     mut take: impl FnMut(usize, u64),
 ) {
     let width = |window: &std::ops::Range<u64>| window.end - window.start;
-    let widest = lanes.iter().map(|lane| width(lane.window())).max().unwrap_or(0);
+    let widest = rings.iter().map(|ring| width(ring.window())).max().unwrap_or(0);
     let mut drawn = 0;
     while drawn < batch {
-        let lane = rng.random_range(0..lanes.len());
-        let counter = lanes[lane].window().start + rng.random_range(0..widest);
-        if lanes[lane].holds(counter) {
-            take(lane, counter);
+        let env = rng.random_range(0..rings.len());
+        let counter = rings[env].window().start + rng.random_range(0..widest);
+        if rings[env].holds(counter) {
+            take(env, counter);
             drawn += 1;
         }
     }

@@ -4,9 +4,8 @@
 //! add only the slots written since the last one, as a segment that stays as it is; a segment that ends before
 //! [`Replay::kept`] begins can be thrown away. Files, and which segments they hold, are not known here.
 
-use super::lane::{Lane, Slot};
-use super::{Replay, ReplayError, ReplaySettings, Result};
-use adfq_env::Space;
+use super::ring::{Ring, Slot};
+use super::{Replay, ReplayError, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -16,17 +15,17 @@ const RECORD: usize = 9;
 /// All of a memory that is neither in its segments nor among its priorities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayState {
-    /// How many slots were ever written, by lane.
+    /// How many slots were ever written, by ring.
     pub heads: Vec<u64>,
     /// The largest priority so far; without priorities 0.
     pub largest: f64,
 }
 
-/// Slots of one lane, in the order in which they were written.
+/// Slots of one environment, in the order in which they were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The lane.
-    pub lane: usize,
+    /// The ring.
+    pub env: usize,
     /// The counter of the first slot.
     pub first: u64,
     /// How many slots.
@@ -46,7 +45,7 @@ impl Replay {
     /// The small state.
     pub fn state(&self) -> ReplayState {
         let largest = self.priorities.as_ref().map_or(0.0, |priorities| priorities.largest());
-        ReplayState { heads: self.lanes.iter().map(|lane| lane.kept().end).collect(), largest }
+        ReplayState { heads: self.rings.iter().map(|ring| ring.kept().end).collect(), largest }
     }
 
     /// The priorities to the power of α, by place; 0 where there is no transition. Empty without priorities.
@@ -54,15 +53,15 @@ impl Replay {
         self.priorities.as_ref().map_or_else(Vec::new, |priorities| priorities.tree.weights().collect())
     }
 
-    /// The counters of the slots of a lane that are not overwritten yet.
-    pub fn kept(&self, lane: usize) -> Result<Range<u64>> {
-        Ok(self.lane(lane)?.kept())
+    /// The counters of the slots of an environment that are not overwritten yet.
+    pub fn kept(&self, env: usize) -> Result<Range<u64>> {
+        Ok(self.ring(env)?.kept())
     }
 
     /// The slots written since the counter `from` and not overwritten yet. The next call goes on from the end of
     /// [`Segment::counters`].
-    pub fn since(&self, lane: usize, from: u64) -> Result<Segment> {
-        let written = self.lane(lane)?;
+    pub fn since(&self, env: usize, from: u64) -> Result<Segment> {
+        let written = self.ring(env)?;
         let kept = written.kept();
         let counters = from.clamp(kept.start, kept.end)..kept.end;
         let count = (counters.end - counters.start) as usize;
@@ -73,68 +72,68 @@ impl Replay {
         for (_, frames) in written.pieces(counters.clone()) {
             bytes.extend_from_slice(frames);
         }
-        Ok(Segment { lane, first: counters.start, count: count as u64, bytes })
+        Ok(Segment { env, first: counters.start, count: count as u64, bytes })
     }
 
-    /// The memory that was saved: from here on it behaves as the original would, bit for bit.
+    /// Makes an empty memory the one that was saved: from here on it behaves as the original would, bit for bit.
     ///
     /// The segments may come in any order, overlap, and reach beyond what is needed at either end; they are read one at
     /// a time, and a failure to read one is handed on. Between them they must hold every slot that was kept.
     pub fn restore<E: From<ReplayError>>(
-        settings: &ReplaySettings,
-        space: &Space,
+        mut self,
         state: &ReplayState,
         priorities: &[f32],
         segments: impl IntoIterator<Item = std::result::Result<Segment, E>>,
     ) -> std::result::Result<Self, E> {
-        if state.heads.len() != settings.envs {
-            let (saved, envs) = (state.heads.len(), settings.envs);
-            return Err(misfit(format!("{saved} lanes were saved, and there are {envs} environments")).into());
+        if state.heads.len() != self.rings.len() {
+            let (saved, envs) = (state.heads.len(), self.rings.len());
+            return Err(misfit(format!("{saved} environments were saved, and there are {envs}")).into());
         }
-        let mut replay = Self::blank(settings, space, state.heads.iter().copied())?;
-        let kept = |lane: &Lane| (lane.kept().end - lane.kept().start) as usize;
-        let mut missing: Vec<_> = replay.lanes.iter().map(|lane| vec![true; kept(lane)]).collect();
+        let blank = |&head| Ring::blank(self.layout, head);
+        self.rings = state.heads.iter().map(blank).collect::<Result<_>>()?;
+        let kept = |ring: &Ring| (ring.kept().end - ring.kept().start) as usize;
+        let mut missing: Vec<_> = self.rings.iter().map(|ring| vec![true; kept(ring)]).collect();
         for segment in segments {
-            replay.fill(&segment?, &mut missing)?;
+            self.fill(&segment?, &mut missing)?;
         }
-        replay.settle(&missing)?;
-        replay.take_priorities(state.largest, priorities)?;
-        Ok(replay)
+        self.settle(&missing)?;
+        self.take_priorities(state.largest, priorities)?;
+        Ok(self)
     }
 
     fn fill(&mut self, segment: &Segment, missing: &mut [Vec<bool>]) -> Result<()> {
-        self.lane(segment.lane)?;
+        self.ring(segment.env)?;
         let frame_bytes = self.layout.frame_bytes;
         let expected = (segment.count as usize).checked_mul(RECORD + frame_bytes);
         if expected != Some(segment.bytes.len()) {
             let (count, bytes) = (segment.count, segment.bytes.len());
             return Err(misfit(format!("a segment of {count} slots has {bytes} bytes")));
         }
-        let (lane, missing) = (&mut self.lanes[segment.lane], &mut missing[segment.lane]);
+        let (ring, missing) = (&mut self.rings[segment.env], &mut missing[segment.env]);
         let (records, frames) = segment.bytes.split_at(segment.count as usize * RECORD);
         let slots = records.chunks_exact(RECORD).zip(frames.chunks_exact(frame_bytes));
         for (counter, (record, frame)) in segment.counters().zip(slots) {
-            if lane.kept().contains(&counter) {
+            if ring.kept().contains(&counter) {
                 let slot = decode(record);
                 if !slot.reward.is_finite() || slot.action as usize >= self.actions {
-                    return Err(misfit(format!("slot {counter} of lane {} holds no step", segment.lane)));
+                    return Err(misfit(format!("slot {counter} of environment {} holds no step", segment.env)));
                 }
-                lane.fill(counter, slot, frame);
-                missing[lane.place(counter)] = false;
+                ring.fill(counter, slot, frame);
+                missing[ring.place(counter)] = false;
             }
         }
         Ok(())
     }
 
     fn settle(&mut self, missing: &[Vec<bool>]) -> Result<()> {
-        for (number, (lane, missing)) in self.lanes.iter_mut().zip(missing).enumerate() {
+        for (number, (ring, missing)) in self.rings.iter_mut().zip(missing).enumerate() {
             if let Some(place) = missing.iter().position(|&missing| missing) {
-                let counter = lane.counter_at(place);
-                return Err(misfit(format!("no segment holds slot {counter} of lane {number}")));
+                let counter = ring.counter_at(place);
+                return Err(misfit(format!("no segment holds slot {counter} of environment {number}")));
             }
             let wrong =
-                |counter| misfit(format!("slot {counter} of lane {number} does not follow the one before"));
-            lane.settle().map_err(wrong)?;
+                |counter| misfit(format!("slot {counter} of environment {number} does not follow the one before"));
+            ring.settle().map_err(wrong)?;
         }
         Ok(())
     }
@@ -151,9 +150,9 @@ impl Replay {
         }
         priorities.set_largest(largest);
         for (place, &weight) in saved.iter().enumerate() {
-            let lane = &self.lanes[place / self.layout.slots];
-            let written = ((place % self.layout.slots) as u64) < lane.kept().end;
-            let held = written && lane.holds(lane.counter_at(place % self.layout.slots));
+            let ring = &self.rings[place / self.layout.slots];
+            let written = ((place % self.layout.slots) as u64) < ring.kept().end;
+            let held = written && ring.holds(ring.counter_at(place % self.layout.slots));
             if !weight.is_finite() || (weight > 0.0) != held || weight < 0.0 {
                 return Err(misfit(format!("the priority of place {place} is {weight}")));
             }

@@ -17,8 +17,8 @@ const LEN: usize = 6;
 /// One call of `push`, or of `interrupt`.
 #[derive(Clone, Debug)]
 struct Step {
-    lane: usize,
-    /// The lane's episode is cut off at this frame; the rest means nothing.
+    env: usize,
+    /// The env's episode is cut off at this frame; the rest means nothing.
     interrupts: bool,
     frame: [u8; LEN],
     action: u32,
@@ -43,12 +43,12 @@ impl Script {
 }
 
 fn push(replay: &mut Replay, step: &Step) {
-    let Step { lane, interrupts, frame, action, reward, terminated, truncated, ref last } = *step;
+    let Step { env, interrupts, frame, action, reward, terminated, truncated, ref last } = *step;
     if interrupts {
-        return replay.interrupt(lane, &frame).unwrap();
+        return replay.interrupt(env, &frame).unwrap();
     }
     let last = last.as_ref().map(|last| &last[..]);
-    replay.push(lane, &Lived { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
+    replay.push(env, &Transition { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
 }
 
 fn space(stack: usize) -> Space {
@@ -56,14 +56,14 @@ fn space(stack: usize) -> Space {
 }
 
 /// `often`: one step in so many ends its episode, by itself or because it is interrupted.
-fn steps(lanes: usize, often: u32) -> impl Strategy<Value = Step> {
+fn steps(rings: usize, often: u32) -> impl Strategy<Value = Step> {
     let end = (0..often, 0..4_u8).prop_map(|(draw, how)| if draw == 0 { how } else { 4 });
     let frames = (any::<[u8; LEN]>(), any::<[u8; LEN]>());
-    (0..lanes, frames, 0..5_u32, -9_i8..9, end).prop_map(|(lane, (frame, last), action, reward, end)| {
+    (0..rings, frames, 0..5_u32, -9_i8..9, end).prop_map(|(env, (frame, last), action, reward, end)| {
         let (terminated, truncated) = (end == 0 || end == 2, end == 1 || end == 2);
         let last = (terminated || truncated).then_some(last);
         let reward = f32::from(reward) / 7.0;
-        Step { lane, interrupts: end == 3, frame, action, reward, terminated, truncated, last }
+        Step { env, interrupts: end == 3, frame, action, reward, terminated, truncated, last }
     })
 }
 
@@ -154,22 +154,22 @@ fn small(priority: Option<PrioritySettings>) -> Replay {
 fn bad_steps_are_refused_and_leave_no_trace() {
     let frame = [1; LEN];
     let mut replay = small(prioritised());
-    let step = Lived::new(&frame, 0, 0.0);
-    replay.push(1, &Lived::new(&frame, 4, 1.0)).unwrap();
+    let step = Transition::new(&frame, 0, 0.0);
+    replay.push(1, &Transition::new(&frame, 4, 1.0)).unwrap();
     let before = replay.clone();
-    let lane = replay.push(2, &step);
-    assert_eq!(lane, Err(ReplayError::Lane { lane: 2, lanes: 2 }));
-    let short = replay.push(0, &Lived::new(&frame[1..], 0, 0.0));
+    let env = replay.push(2, &step);
+    assert_eq!(env, Err(ReplayError::Ring { env: 2, rings: 2 }));
+    let short = replay.push(0, &Transition::new(&frame[1..], 0, 0.0));
     assert_eq!(short, Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
     let short = replay.push(0, &step.ended_at(&frame[1..]));
     assert_eq!(short, Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
-    let action = replay.push(0, &Lived { action: 5, ..step });
+    let action = replay.push(0, &Transition { action: 5, ..step });
     assert_eq!(action, Err(ReplayError::Action { action: 5, actions: 5 }));
-    let reward = replay.push(0, &Lived { reward: f32::INFINITY, ..step });
+    let reward = replay.push(0, &Transition { reward: f32::INFINITY, ..step });
     assert_eq!(reward, Err(ReplayError::Reward(f32::INFINITY)));
-    assert_eq!(replay.push(0, &Lived { truncated: true, ..step }), Err(ReplayError::Last));
-    assert_eq!(replay.push(0, &Lived { last: Some(&frame), ..step }), Err(ReplayError::Last));
-    assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Lane { lane: 2, lanes: 2 }));
+    assert_eq!(replay.push(0, &Transition { truncated: true, ..step }), Err(ReplayError::Last));
+    assert_eq!(replay.push(0, &Transition { last: Some(&frame), ..step }), Err(ReplayError::Last));
+    assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Ring { env: 2, rings: 2 }));
     assert_eq!(replay.interrupt(1, &frame[1..]), Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
     // Nor does an interruption where no episode is under way.
     assert_eq!(replay.interrupt(0, &frame), Ok(()));
@@ -180,7 +180,7 @@ fn bad_steps_are_refused_and_leave_no_trace() {
 fn bad_errors_are_refused_and_leave_no_trace() {
     for priority in [None, prioritised()] {
         let mut replay = small(priority);
-        (0..9).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 0.0)).unwrap());
+        (0..9).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 0.0)).unwrap());
         let before = replay.clone();
         let refused = replay.update(&[0, 2], &[1.0, f32::NAN]);
         assert!(matches!(refused, Err(ReplayError::Priority { index: 2, value }) if value.is_nan()));
@@ -204,7 +204,7 @@ fn memory_that_there_is_not_is_an_error() {
 #[test]
 fn steady_state_reuses_the_buffers() {
     let mut replay = small(prioritised());
-    (0..9).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 0.0)).unwrap());
+    (0..9).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 0.0)).unwrap());
     let (mut sample, mut rng) = (Sample::default(), stream(0, "buffers"));
     replay.sample(32, 0.5, &mut rng, &mut sample).unwrap();
     let at = |s: &Sample| {

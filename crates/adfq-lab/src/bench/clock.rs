@@ -68,10 +68,10 @@ pub(super) fn trained(pace: &Pace, config: &Config) -> Result<Times> {
 fn train(config: &Config) -> Result<(Duration, u64)> {
     let mut trainer = Trainer::new(config, &Host::here())?;
     let start = Instant::now();
-    while trainer.step() < config.steps {
+    while trainer.run().step() < config.steps {
         trainer.advance()?;
     }
-    Ok((start.elapsed(), trainer.updates()))
+    Ok((start.elapsed(), trainer.run().updates()))
 }
 
 fn per_operation(length: Duration, operations: u64) -> f64 {

@@ -3,7 +3,7 @@
 use super::Group::Engine;
 use super::{Bench, Work};
 use adfq::random::stream;
-use adfq_deep::config::{AgentKind, PolicyKind};
+use adfq_deep::algorithm::Algorithms;
 use adfq_deep::learner::Learner;
 use adfq_deep::replay::Sample;
 use adfq_deep::{Config, Result};
@@ -57,27 +57,27 @@ impl Net {
         }
     }
 
-    fn learner(self, agent: AgentKind) -> Result<Learner> {
+    fn learner(self, agent: &str) -> Result<Learner> {
         // Settings of the agent, not of the environment, matter here: the name only chooses the prior.
         let mut config = Config::preset("paper", "minatar/breakout", &self.space())?;
-        (config.agent, config.policy, config.network.layers) = (agent, PolicyKind::Epsilon, self.layers());
+        (config.agent, config.policy) = (agent.to_owned(), "epsilon".to_owned());
+        config.network.layers = self.layers();
         (config.learning.batch, config.learning.clip) = (BATCH, Clip::PerTensor(10.0));
         config.learning.adam.rate = 2.5e-4;
-        Learner::new(&config, &self.space())
+        Learner::new(&config, &self.space(), &Algorithms::default())
     }
 }
 
 pub(super) fn benches() -> Vec<Bench> {
-    use AgentKind::{Adfq, Dqn};
-    let step = |net: Net, agent, suffix| {
+    let step = |net: Net, agent: &'static str, suffix| {
         let name = format!("gradient step {}{suffix}", net.name());
         Bench::new(Engine, name, move || gradient_step(net, agent))
     };
     let steps = [
-        step(Net::Mlp, Adfq, ""),
-        step(Net::Mlp, Dqn, " dqn"),
-        step(Net::MinAtar, Adfq, ""),
-        step(Net::Atari, Adfq, ""),
+        step(Net::Mlp, "adfq", ""),
+        step(Net::Mlp, "dqn", " dqn"),
+        step(Net::MinAtar, "adfq", ""),
+        step(Net::Atari, "adfq", ""),
     ];
     let passes = [Net::Mlp, Net::MinAtar, Net::Atari]
         .map(|net| Bench::new(Engine, format!("forward {}", net.name()), move || forward(net)));
@@ -85,7 +85,7 @@ pub(super) fn benches() -> Vec<Bench> {
 }
 
 /// All of `Learner::learn`: target network on s and s', the ADFQ update, loss, gradient, clipping and Adam.
-fn gradient_step(net: Net, agent: AgentKind) -> Result<Work> {
+fn gradient_step(net: Net, agent: &str) -> Result<Work> {
     let (mut learner, samples) = (net.learner(agent)?, samples(&net.space()));
     let mut count = 0;
     Ok(Work::Operation(Box::new(move |operations| {
@@ -102,7 +102,7 @@ fn gradient_step(net: Net, agent: AgentKind) -> Result<Work> {
 
 /// The outputs for one observation, as needed to act.
 fn forward(net: Net) -> Result<Work> {
-    let (learner, sample) = (net.learner(AgentKind::Adfq)?, &samples(&net.space())[0]);
+    let (learner, sample) = (net.learner("adfq")?, &samples(&net.space())[0]);
     let mut workspace = Workspace::new(learner.network(), 1, 1)?;
     let observation = sample.obs()[..net.space().observation_len()].to_vec();
     Ok(Work::Operation(Box::new(move |operations| {

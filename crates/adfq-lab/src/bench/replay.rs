@@ -4,7 +4,7 @@ use super::Group::Replay as Group;
 use super::{Bench, Work};
 use adfq::random::stream;
 use adfq_deep::Result;
-use adfq_deep::replay::{Lived, PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample, Transition};
 use adfq_env::{Element, Space};
 use rand::RngExt;
 
@@ -55,10 +55,10 @@ fn push() -> Result<Work> {
 
 /// A full memory; errors are spread over four decades.
 fn full() -> Result<Replay> {
-    let priority = Some(PrioritySettings { alpha: 0.6, epsilon: 1e-6 });
-    let settings = ReplaySettings { capacity: SLOTS, envs: 1, n_step: 1, discount: 0.99, priority };
+    let priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
+    let settings = ReplaySettings { capacity: SLOTS, n_step: 1, priority };
     let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
-    let mut replay = Replay::new(&settings, &space)?;
+    let mut replay = Replay::new(&settings, 1, 0.99, &space)?;
     (0..SLOTS).try_for_each(|time| write(&mut replay, time))?;
     let indices: Vec<u64> = replay.indices().collect();
     let errors: Vec<f32> = errors().into_iter().cycle().take(indices.len()).collect();
@@ -69,7 +69,7 @@ fn full() -> Result<Replay> {
 /// Episodes of 200 steps.
 fn write(replay: &mut Replay, time: usize) -> Result<()> {
     let (frame, end) = ([time as u8; 16], time % 200 == 199);
-    let step = Lived::new(&frame, (time % 2) as u32, 1.0);
+    let step = Transition::new(&frame, (time % 2) as u32, 1.0);
     Ok(replay.push(0, &if end { step.ended_at(&frame) } else { step })?)
 }
 

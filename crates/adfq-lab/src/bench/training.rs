@@ -2,7 +2,7 @@
 
 use super::Group::EndToEnd;
 use super::{Bench, Work};
-use adfq_deep::config::{AgentKind, Exploration, PolicyKind, TargetUpdate};
+use adfq_deep::config::{Exploration, TargetUpdate};
 use adfq_deep::{Config, Host, Result, Trainer};
 use adfq_nn::{Clip, Layer};
 
@@ -11,9 +11,9 @@ const WARMUP: u64 = 1_000;
 
 pub(super) fn benches() -> Vec<Bench> {
     let mut benches = vec![];
-    for agent in [AgentKind::Dqn, AgentKind::Adfq] {
+    for agent in ["dqn", "adfq"] {
         for layers in [[64, 64], [120, 84]] {
-            let name = format!("train cartpole {} {}-{}", agent.name(), layers[0], layers[1]);
+            let name = format!("train cartpole {agent} {}-{}", layers[0], layers[1]);
             let work = move || Ok(Work::Training(Box::new(cart_pole(agent, layers)?)));
             benches.push(Bench::new(EndToEnd, name, work));
         }
@@ -24,9 +24,9 @@ pub(super) fn benches() -> Vec<Bench> {
 
 /// The settings of `benches/peers/cartpole.py`, where Stable-Baselines3 and CleanRL get the same; what these leave open
 /// is as in Stable-Baselines3: uniform replay and gradients clipped at a global norm of 10.
-fn cart_pole(agent: AgentKind, layers: [usize; 2]) -> Result<Config> {
+fn cart_pole(agent: &str, layers: [usize; 2]) -> Result<Config> {
     let mut config = Config::for_env("cartpole")?;
-    (config.agent, config.policy, config.seed) = (agent, PolicyKind::Epsilon, 1);
+    (config.agent, config.policy, config.seed) = (agent.to_owned(), "epsilon".to_owned(), 1);
     (config.steps, config.envs) = (20_000, 1);
     config.network.layers = layers.map(|units| Layer::Dense { units }).to_vec();
     config.network.dueling = None;
@@ -45,7 +45,7 @@ fn breakout() -> Result<Work> {
     let mut config = Config::for_env("minatar/breakout")?;
     config.learning.warmup = WARMUP;
     let mut trainer = Trainer::new(&config, &Host::here())?;
-    while trainer.step() < WARMUP {
+    while trainer.run().step() < WARMUP {
         trainer.advance()?;
     }
     Ok(Work::Operation(Box::new(move |operations| (0..operations).try_for_each(|_| trainer.advance()))))
@@ -58,11 +58,11 @@ mod tests {
     /// As many gradient steps as peers report: (20,000 - 1,000) / 4.
     #[test]
     fn the_ratio_of_gradient_steps() {
-        let config = cart_pole(AgentKind::Dqn, [64, 64]).unwrap();
+        let config = cart_pole("dqn", [64, 64]).unwrap();
         let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
-        while trainer.step() < config.steps {
+        while trainer.run().step() < config.steps {
             trainer.advance().unwrap();
         }
-        assert_eq!(trainer.updates(), 4_750);
+        assert_eq!(trainer.run().updates(), 4_750);
     }
 }

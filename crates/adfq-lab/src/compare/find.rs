@@ -1,7 +1,7 @@
 //! Which folders are runs. What is in them is read elsewhere.
 
 use crate::{Error, Result};
-use adfq_deep::run::{CONFIG, EVALUATIONS};
+use adfq_deep::run::folder::{CONFIG, EVALUATIONS};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,28 +2,41 @@
 
 use super::run::Run;
 use crate::{Error, Result};
-use adfq_deep::config::{AgentKind, PolicyKind};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Agents and policies in the order in which reports name them. Others follow.
+const AGENTS: [&str; 5] = ["adfq", "dqn", "ddqn", "split", "bootstrapped"];
+const POLICIES: [&str; 3] = ["thompson", "epsilon", "optimist"];
 
 /// What ranks and names a run: agent, policy, and what sets it apart from others of the same agent and policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    agent: AgentKind,
-    policy: PolicyKind,
+    rank: [usize; 2],
+    kind: Kind,
     note: String,
+}
+
+impl Label {
+    fn new(kind: Kind, note: String) -> Self {
+        let rank = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
+        let rank = [rank(&AGENTS, &kind.0), rank(&POLICIES, &kind.1)].map(|at| at.unwrap_or(usize::MAX));
+        Self { rank, kind, note }
+    }
 }
 
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match (self.agent, self.policy) {
-            (AgentKind::Adfq, PolicyKind::Thompson) => "ADFQ-TS",
-            (AgentKind::Adfq, _) => "ADFQ-ε",
-            (AgentKind::Dqn, _) => "DQN",
-            (AgentKind::Ddqn, _) => "Double DQN",
-            (AgentKind::Split, PolicyKind::Optimist) => "Split ADFQ",
-            (AgentKind::Split, PolicyKind::Thompson) => "Split ADFQ-TS",
-            (AgentKind::Split, PolicyKind::Epsilon) => "Split ADFQ-ε",
-        })?;
+        match (self.kind.0.as_str(), self.kind.1.as_str()) {
+            ("adfq", "thompson") => f.write_str("ADFQ-TS"),
+            ("adfq", _) => f.write_str("ADFQ-ε"),
+            ("dqn", _) => f.write_str("DQN"),
+            ("ddqn", _) => f.write_str("Double DQN"),
+            ("split", "thompson") => f.write_str("Split ADFQ-TS"),
+            ("split", "epsilon") => f.write_str("Split ADFQ-ε"),
+            ("split", _) => f.write_str("Split ADFQ"),
+            ("bootstrapped", "head") => f.write_str("Bootstrapped DQN"),
+            (agent, policy) => write!(f, "{agent} with {policy}"),
+        }?;
         if self.note.is_empty() { Ok(()) } else { write!(f, " ({})", self.note) }
     }
 }
@@ -49,7 +62,8 @@ pub fn group(runs: Vec<Run>) -> Result<Groups> {
     Ok(groups)
 }
 
-type Kind = (AgentKind, PolicyKind);
+/// Agent and policy.
+type Kind = (String, String);
 
 /// The settings in which runs of one agent and policy differ within some environment. Between environments they may
 /// differ as they like: an agent has its settings for each.
@@ -57,8 +71,8 @@ fn differing(runs: &[Run]) -> BTreeMap<Kind, BTreeSet<String>> {
     let mut first: BTreeMap<(Kind, &str), &Run> = BTreeMap::new();
     let mut apart: BTreeMap<Kind, BTreeSet<String>> = BTreeMap::new();
     for run in runs {
-        let kind = (run.head.agent, run.head.policy);
-        let other = first.entry((kind, &run.head.env)).or_insert(run);
+        let kind = (run.head.agent.clone(), run.head.policy.clone());
+        let other = first.entry((kind.clone(), &run.head.env)).or_insert(run);
         let names = run.settings.keys().chain(other.settings.keys());
         let names = names.filter(|name| run.settings.get(*name) != other.settings.get(*name));
         apart.entry(kind).or_default().extend(names.cloned());
@@ -68,9 +82,9 @@ fn differing(runs: &[Run]) -> BTreeMap<Kind, BTreeSet<String>> {
 
 /// A setting that a run does not have is not named: who has it says so, and that sets the two apart.
 fn label(run: &Run, apart: &BTreeMap<Kind, BTreeSet<String>>) -> Label {
-    let kind = (run.head.agent, run.head.policy);
+    let kind = (run.head.agent.clone(), run.head.policy.clone());
     let names = apart.get(&kind).into_iter().flatten();
     let notes: Vec<String> =
         names.filter_map(|name| Some(format!("{name}={}", run.settings.get(name)?))).collect();
-    Label { agent: kind.0, policy: kind.1, note: notes.join(", ") }
+    Label::new(kind, notes.join(", "))
 }

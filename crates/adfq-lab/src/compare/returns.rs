@@ -2,7 +2,7 @@
 
 use super::Evaluation;
 use crate::{Error, Result};
-use adfq_deep::run::{EVALUATIONS, EVALUATIONS_HEADER as HEADER, METRICS};
+use adfq_deep::run::folder::{EVALUATIONS, EVALUATIONS_HEADER as HEADER, METRICS};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,7 @@
 use super::Returns;
 use crate::stats::mean;
 use crate::{Error, Result};
-use adfq_deep::config::{AgentKind, PolicyKind};
-use adfq_deep::run::CONFIG;
+use adfq_deep::run::folder::CONFIG;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,9 +17,9 @@ pub struct Head {
     /// The environment.
     pub env: String,
     /// What learned.
-    pub agent: AgentKind,
+    pub agent: String,
     /// How it explored.
-    pub policy: PolicyKind,
+    pub policy: String,
     /// The seed of the run.
     pub seed: u64,
     /// Environment steps it was to take.

@@ -2,7 +2,7 @@ use super::*;
 use crate::plot::Layer;
 use crate::stats::Interval;
 use crate::text;
-use adfq_deep::run::EVALUATIONS_HEADER;
+use adfq_deep::run::folder::EVALUATIONS_HEADER;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::{TempDir, tempdir};
@@ -139,7 +139,7 @@ fn committed_runs_are_still_understood() {
     assert!(folders.len() >= 40, "{}", folders.len());
     for folder in folders {
         let run = Run::read(&folder, Returns::Evaluation).unwrap();
-        let config = adfq_deep::run::read_config(&folder).unwrap();
+        let config = adfq_deep::run::folder::read_config(&folder).unwrap();
         assert_eq!((config.steps, config.seed), (run.last_step(), run.head.seed));
     }
 }

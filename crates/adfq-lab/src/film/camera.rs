@@ -37,7 +37,11 @@ impl Camera {
     /// Films a step.
     pub fn shoot(&mut self, seen: &Seen) -> Result<()> {
         let game = seen.env.render().map_err(adfq_deep::Error::from)?;
-        let estimates = estimates(seen.row, seen.env.space().actions);
+        let estimate = |of: &adfq_deep::algorithm::Estimate| Estimate {
+            mean: of.mean.into(),
+            sd: (!of.sd.is_nan()).then_some(of.sd.into()),
+        };
+        let estimates: Vec<_> = seen.estimates.iter().map(estimate).collect();
         let step = Step {
             episode: seen.episode,
             number: seen.step,
@@ -59,24 +63,5 @@ impl Camera {
     /// Writes the film to its place; without a step there is none.
     pub fn finish(self) -> Result<Footage> {
         self.set.map_or(Ok(Footage::default()), |(_, film)| film.finish())
-    }
-}
-
-/// A network's row is μ and then −log σ of every action, or Q of every action.
-fn estimates(row: &[f32], actions: usize) -> Vec<Estimate> {
-    let sd = |action: usize| row.get(actions + action).map(|&output| libm::exp(-f64::from(output)));
-    (0..actions.min(row.len())).map(|action| Estimate { mean: row[action].into(), sd: sd(action) }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_read_as_the_network_writes_them() {
-        let belief = estimates(&[1.0, 2.0, 0.0, 1.0], 2);
-        assert_eq!(belief[0], Estimate { mean: 1.0, sd: Some(1.0) });
-        assert!((belief[1].sd.unwrap() - libm::exp(-1.0)).abs() < 1e-12);
-        assert_eq!(estimates(&[1.0, 2.0], 2)[1], Estimate { mean: 2.0, sd: None });
     }
 }

@@ -28,41 +28,41 @@ pub struct Expected {
 pub struct Naive {
     settings: ReplaySettings,
     space: Space,
-    lanes: Vec<Vec<Episode>>,
+    rings: Vec<Vec<Episode>>,
 }
 
 impl Naive {
     pub fn new(script: &Script) -> Self {
-        let lanes = (0..script.settings.envs).map(|_| Vec::new()).collect();
-        Self { settings: script.settings.clone(), space: script.space.clone(), lanes }
+        let rings = (0..script.settings.envs).map(|_| Vec::new()).collect();
+        Self { settings: script.settings.clone(), space: script.space.clone(), rings }
     }
 
     pub fn push(&mut self, step: &Step) {
-        let lane = &mut self.lanes[step.lane];
-        let head: usize = lane.iter().map(|episode| episode.frames.len()).sum();
+        let env = &mut self.rings[step.env];
+        let head: usize = ring.iter().map(|episode| episode.frames.len()).sum();
         if step.interrupts {
-            if let Some(episode) = lane.last_mut().filter(|episode| !episode.ended()) {
+            if let Some(episode) = ring.last_mut().filter(|episode| !episode.ended()) {
                 episode.frames.push(step.frame);
                 episode.interrupted = true;
             }
             return;
         }
-        if lane.last().is_none_or(Episode::ended) {
-            lane.push(Episode { first: head, frames: Vec::new(), steps: Vec::new(), interrupted: false });
+        if ring.last().is_none_or(Episode::ended) {
+            ring.push(Episode { first: head, frames: Vec::new(), steps: Vec::new(), interrupted: false });
         }
-        let episode = lane.last_mut().unwrap();
+        let episode = ring.last_mut().unwrap();
         episode.frames.push(step.frame);
         episode.frames.extend(step.last);
         episode.steps.push(step.clone());
     }
 
-    /// All transitions that can be sampled, lane by lane in order of age.
+    /// All transitions that can be sampled, env by env in order of age.
     pub fn expected(&self) -> Vec<Expected> {
         let slots = self.settings.capacity / self.settings.envs;
         let mut all = Vec::new();
-        for (number, lane) in self.lanes.iter().enumerate() {
-            let head: usize = lane.iter().map(|episode| episode.frames.len()).sum();
-            for episode in lane {
+        for (number, env) in self.rings.iter().enumerate() {
+            let head: usize = ring.iter().map(|episode| episode.frames.len()).sum();
+            for episode in env {
                 for t in 0..episode.steps.len() {
                     if let Some(expected) = self.transition(number, episode, t, head.saturating_sub(slots)) {
                         all.push(expected);
@@ -73,7 +73,7 @@ impl Naive {
         all
     }
 
-    fn transition(&self, lane: usize, episode: &Episode, t: usize, oldest: usize) -> Option<Expected> {
+    fn transition(&self, env: usize, episode: &Episode, t: usize, oldest: usize) -> Option<Expected> {
         let m = if episode.ended() {
             (episode.steps.len() - t).min(self.settings.n_step)
         } else {
@@ -88,7 +88,7 @@ impl Naive {
         let steps = &episode.steps[t..t + m];
         let reward: f64 = steps.iter().enumerate().map(|(k, step)| power(k) * f64::from(step.reward)).sum();
         Some(Expected {
-            index: ((episode.first + t) * self.settings.envs + lane) as u64,
+            index: ((episode.first + t) * self.settings.envs + env) as u64,
             obs: self.observation(episode, t),
             next: self.observation(episode, t + m),
             action: episode.steps[t].action,

@@ -14,11 +14,11 @@ struct Store {
 impl Store {
     fn save(&mut self, replay: &Replay) {
         let saved =
-            self.state.as_ref().map_or_else(|| vec![0; replay.lanes.len()], |state| state.heads.clone());
-        for (lane, from) in saved.into_iter().enumerate() {
-            self.segments.push(replay.since(lane, from).unwrap());
+            self.state.as_ref().map_or_else(|| vec![0; replay.rings.len()], |state| state.heads.clone());
+        for (env, from) in saved.into_iter().enumerate() {
+            self.segments.push(replay.since(env, from).unwrap());
         }
-        self.segments.retain(|segment| segment.counters().end > replay.kept(segment.lane).unwrap().start);
+        self.segments.retain(|segment| segment.counters().end > replay.kept(segment.env).unwrap().start);
         self.state = Some(replay.state());
         self.priorities = replay.priorities();
     }
@@ -94,9 +94,9 @@ fn example() -> (Script, Replay, Store) {
     let (mut replay, mut store) = (script.replay(), Store::default());
     for t in 0..50_u8 {
         let last = (t % 7 == 6).then_some([t; LEN]);
-        let (lane, terminated) = (usize::from(t % 2), last.is_some());
+        let (env, terminated) = (usize::from(t % 2), last.is_some());
         script.steps.push(Step {
-            lane,
+            env,
             interrupts: false,
             frame: [t; LEN],
             action: 1,
@@ -118,11 +118,11 @@ fn example() -> (Script, Replay, Store) {
 fn overwritten_segments_are_dropped_and_the_rest_is_small() {
     let (_, replay, store) = example();
     let slots: u64 = store.segments.iter().map(|segment| segment.count).sum();
-    // Ten slots a lane are kept, and a segment that straddles the end of them has three at most in addition.
+    // Ten slots a env are kept, and a segment that straddles the end of them has three at most in addition.
     assert!((20..=26).contains(&slots), "{slots}");
     let segment = replay.since(1, replay.kept(1).unwrap().end).unwrap();
     assert_eq!((segment.count, segment.bytes.len()), (0, 0));
-    assert_eq!(replay.since(2, 0), Err(ReplayError::Lane { lane: 2, lanes: 2 }));
+    assert_eq!(replay.since(2, 0), Err(ReplayError::Ring { env: 2, rings: 2 }));
 }
 
 #[test]
@@ -138,14 +138,14 @@ fn damage_is_named() {
     let cases: [(&str, Harm); 10] = [
         ("no segment holds slot", |_, store| drop(store.segments.pop())),
         ("a segment of", |_, store| store.segments[0].bytes.push(0)),
-        ("there is no lane 9", |_, store| store.segments[0].lane = 9),
+        ("there is no env 9", |_, store| store.segments[0].env = 9),
         ("holds no step", |_, store| store.segments.last_mut().unwrap().bytes[7] = 1),
         ("does not follow", |_, store| store.segments.last_mut().unwrap().bytes[8] = 99),
         ("21 priorities, where there must be 20", |_, store| store.priorities.push(0.0)),
         ("the priority of place", |_, store| store.priorities.fill(1.0)),
         ("the priority of place 0 is NaN", |_, store| store.priorities[0] = f32::NAN),
         ("the largest priority is 0", |_, store| store.state.as_mut().unwrap().largest = 0.0),
-        ("2 lanes were saved, and there are 1 environments", |script, _| script.settings.envs = 1),
+        ("2 rings were saved, and there are 1 environments", |script, _| script.settings.envs = 1),
     ];
     for (expected, harm) in cases {
         let (mut script, replay, mut store) = example();
@@ -163,7 +163,7 @@ fn a_final_frame_in_the_wrong_place_is_damage() {
     let settings = ReplaySettings { capacity: 20, envs: 1, n_step: 1, discount: 0.9, priority: None };
     let script = Script { settings, space: space(1), steps: Vec::new() };
     let mut replay = script.replay();
-    (0..4).for_each(|t| replay.push(0, &Lived::new(&[t; LEN], 0, 1.0)).unwrap());
+    (0..4).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 1.0)).unwrap());
     let restored = |slots: &[usize]| {
         let mut segment = replay.since(0, 0).unwrap();
         slots.iter().for_each(|slot| segment.bytes[slot * 9 + 8] = FINAL);

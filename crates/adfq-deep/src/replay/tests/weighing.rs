@@ -3,14 +3,14 @@
 use super::*;
 use std::collections::HashMap;
 
-/// 100 transitions in two lanes, among them final frames that must never be drawn.
+/// 100 transitions in two rings, among them final frames that must never be drawn.
 fn filled(priority: Option<PrioritySettings>) -> Replay {
     let settings = ReplaySettings { capacity: 140, envs: 2, n_step: 1, discount: 0.9, priority };
     let mut replay = Replay::new(&settings, &space(1)).unwrap();
     for t in 0..100 {
         let end = t % 10 > 7;
         let frame = [t as u8; LEN];
-        let step = Lived::new(&frame, 0, 0.0);
+        let step = Transition::new(&frame, 0, 0.0);
         replay.push(t % 2, &if end { step.ended_at(&[0; LEN]) } else { step }).unwrap();
     }
     assert_eq!(replay.len(), 100);
@@ -89,7 +89,7 @@ fn draws_are_stratified() {
 #[test]
 fn new_transitions_get_the_largest_priority_so_far() {
     let mut replay = small(Some(PrioritySettings { alpha: 0.5, epsilon: 0.5 }));
-    let step = Lived::new(&[0; LEN], 0, 0.0).ended_at(&[0; LEN]);
+    let step = Transition::new(&[0; LEN], 0, 0.0).ended_at(&[0; LEN]);
     let push = |replay: &mut Replay| replay.push(0, &step).unwrap();
     push(&mut replay);
     assert_eq!(replay.priorities()[0], 1.0);

@@ -1,12 +1,13 @@
-// What all kernels share. The host writes sizes before this text, the same for all runs of a fleet:
-//   PLACES, SLOTS, LANES          slots of a run, of a lane, and lanes of a run
+// What all kernels share. The host writes sizes before this text, the same for all runs that share a launch:
+//   PLACES, SLOTS, ENVS           slots of a run, of an environment, and environments of a run
 //   FRAME_BYTES, ELEMENTS, INNER  a frame in bytes and in numbers, and numbers along its innermost axis
 //   STACK, ELEMENT                frames of an observation, and the type of its numbers
 //   BATCH, ACTIONS, OUTPUTS       rows of a batch, and what the network gives for one
 //   LEVELS, LEAF_BLOCKS, NODES, LEVEL_STARTS   the tree, see tree.cu
 //   PRIORITISED, ANY_RULE         whether draws are by priority, and whether a rule other than the analytic one is used
 //   ROWS, SPLIT                   transitions of a block of `sample`, or blocks of a transition
-//   VIEWS, POWERS, DRAWS, RING, PACK_WORDS
+//   PASS_…                        the forward passes that there are, by number
+//   POWERS, DRAWS, RING, PACK_WORDS
 //
 // A run's numbers are computed by blocks of its own, in an order that does not depend on the others.
 
@@ -16,11 +17,11 @@ typedef unsigned long long u64;
 
 // A run's settings and state: the host writes both in this order.
 enum Setting {
-    ALPHA, EPSILON, GAMMA, BETA, STEPS, AGENT, RULE, NOISE, VAR_W, TERMINAL_VAR, MIN_VAR, MAX_VAR, HUBER, BOUND, N_STEP,
-    SETTINGS
+    ALPHA, EPSILON, GAMMA, BETA, STEPS, AGENT, HUBER, BOUND, N_STEP,
+    OWN,  // the algorithm's own numbers
+    SETTINGS = OWN + 8
 };
 enum State { STEP, LEARNED, LEAST, GREATEST, LARGEST, FRESH, STATES };
-enum Agent { ADFQ, DQN, DDQN };
 enum Rule { ANALYTIC, EXACT, GRID };
 enum Noise { NO_NOISE, APPROXIMATE_NOISE, EXACT_NOISE };
 
@@ -31,7 +32,7 @@ struct Row {
 };
 static constexpr u32 TERMINAL = 1u << 31;
 
-// All memory of a fleet, `[run][...]` throughout; the same parameters for every kernel of a step.
+// All memory of the runs, `[run][...]` throughout; the same parameters for every kernel of a step.
 #define MEMORY                                                                                                     \
     u8 *frames, uint2 *slots, float *leaves, double *sums, float *minima, const double *all_settings,              \
         double *all_state, const double *powers, const double *draws, u32 *places, Row *rows, ELEMENT *here,       \

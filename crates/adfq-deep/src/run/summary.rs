@@ -1,9 +1,7 @@
 //! What a finished run reached: `result.json`, and one line for people.
 
-use crate::config::{AgentKind, PolicyKind};
-use crate::evaluate::Evaluation;
+use super::Run;
 use crate::replay::Digest;
-use crate::trainer::Trainer;
 use serde::{Deserialize, Serialize};
 
 /// The end of a run. Nothing in it depends on a clock: equal runs give equal files.
@@ -12,9 +10,9 @@ pub struct Summary {
     /// The environment.
     pub env: String,
     /// What learned.
-    pub agent: AgentKind,
+    pub agent: String,
     /// How it explored.
-    pub policy: PolicyKind,
+    pub policy: String,
     /// The seed.
     pub seed: u64,
     /// Environment steps.
@@ -27,35 +25,37 @@ pub struct Summary {
     pub standard_error: f64,
     /// Its number of episodes.
     pub episodes: usize,
-    /// A digest of the online and target parameters, of Adam's moments, and of the own variance where there is one.
+    /// A digest of the online and target parameters, of Adam's moments, and of the algorithm's own state.
     pub parameters: String,
     /// A digest of the replay memory.
     pub replay: String,
 }
 
 impl Summary {
-    pub(crate) fn new(trainer: &Trainer, evaluation: &Evaluation) -> Self {
-        let (config, learner) = (trainer.config(), trainer.learner());
+    /// What a run reached; none if it was never evaluated, or its algorithm cannot be saved.
+    pub(crate) fn new(run: &Run) -> Option<Self> {
+        let (config, learner, evaluation) = (run.config(), run.learner(), run.evaluation()?);
         let mut digest = Digest::default();
         for part in [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v] {
             digest.bytes(bytemuck::cast_slice(part));
         }
-        if let Some(split) = learner.split() {
-            digest.bytes(bytemuck::cast_slice(&split.memory()));
+        match &learner.algorithm.save().ok()?[..] {
+            [] => {}
+            own => digest.bytes(own),
         }
-        Self {
+        Some(Self {
             env: config.env.clone(),
-            agent: config.agent,
-            policy: config.policy,
+            agent: config.agent.clone(),
+            policy: config.policy.clone(),
             seed: config.seed,
-            steps: trainer.step(),
-            updates: trainer.updates(),
+            steps: run.step(),
+            updates: run.updates(),
             mean_return: evaluation.mean(),
             standard_error: evaluation.standard_error(),
             episodes: evaluation.episodes.len(),
             parameters: format!("{:016x}", digest.end()),
-            replay: format!("{:016x}", trainer.replay().digest()),
-        }
+            replay: format!("{:016x}", run.replay().digest()),
+        })
     }
 }
 
@@ -64,10 +64,8 @@ impl std::fmt::Display for Summary {
         let Self { env, agent, policy, seed, steps, mean_return, standard_error, episodes, .. } = self;
         write!(
             f,
-            "{env}, {} with {}, seed {seed}: {mean_return:.1} ± {standard_error:.1} over {episodes} greedy episodes \
-             after {steps} steps",
-            agent.name(),
-            policy.name()
+            "{env}, {agent} with {policy}, seed {seed}: {mean_return:.1} ± {standard_error:.1} over {episodes} greedy episodes \
+             after {steps} steps"
         )
     }
 }

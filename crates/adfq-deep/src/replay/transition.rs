@@ -3,15 +3,15 @@
 /// The frame before an action, the action, and what came of it.
 ///
 /// ```
-/// use adfq_deep::replay::Lived;
+/// use adfq_deep::replay::Transition;
 ///
-/// let step = Lived::new(&[10], 2, 1.0);
+/// let step = Transition::new(&[10], 2, 1.0);
 /// assert_eq!((step.terminated, step.truncated, step.last), (false, false, None));
 /// let cut = step.cut_off_at(&[20]);
 /// assert_eq!((cut.terminated, cut.truncated, cut.last), (false, true, Some(&[20][..])));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lived<'a> {
+pub struct Transition<'a> {
     /// The frame that was there when the action was taken.
     pub frame: &'a [u8],
     /// The action.
@@ -26,7 +26,7 @@ pub struct Lived<'a> {
     pub last: Option<&'a [u8]>,
 }
 
-impl<'a> Lived<'a> {
+impl<'a> Transition<'a> {
     /// A step after which the episode goes on.
     pub fn new(frame: &'a [u8], action: u32, reward: f32) -> Self {
         Self { frame, action, reward, terminated: false, truncated: false, last: None }

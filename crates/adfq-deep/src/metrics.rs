@@ -1,4 +1,4 @@
-//! What is measured while training: a row of `metrics.csv`, and the window behind it.
+//! What is measured while training: a row of `metrics.csv`, and the sums and windows behind it.
 
 use adfq_env::Step;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 const WINDOW: usize = 100;
 
 /// Training as it stands at one step. No field depends on a clock: a resumed run writes the same rows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     /// Environment steps so far.
     pub step: u64,
@@ -32,8 +32,8 @@ pub struct Metrics {
     pub mean_sigma: f64,
     /// ε; NaN without one.
     pub epsilon: f64,
-    /// Mean own and inherited sd of the best actions in s′ over the batches; of the agent `split` alone.
-    pub parts: Option<[f64; 2]>,
+    /// What the algorithm measures beside these.
+    pub own: Vec<(&'static str, f64)>,
 }
 
 impl Metrics {
@@ -52,23 +52,18 @@ impl Metrics {
         "epsilon",
     ];
 
-    /// What follows them where the agent is `split`.
-    pub const PARTS: [&str; 2] = ["mean_own_sd", "mean_inherited_sd"];
-
-    /// The first line of `metrics.csv`.
-    pub fn header(parts: bool) -> String {
-        let parts = if parts { &Self::PARTS[..] } else { &[] };
-        [&Self::COLUMNS, parts].concat().join(",")
+    /// The first line of `metrics.csv`, with the columns of the algorithm's own.
+    pub fn header(own: &[&str]) -> String {
+        [&Self::COLUMNS, own].concat().join(",")
     }
 
     /// Names and values of all columns.
     pub fn scalars(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let parts = Self::PARTS.into_iter().zip(self.parts.into_iter().flatten());
-        Self::COLUMNS.into_iter().zip(self.values()).chain(parts)
+        Self::COLUMNS.into_iter().zip(self.values()).chain(self.own.iter().copied())
     }
 
     /// The values of the columns that all agents have.
-    pub fn values(&self) -> [f64; 11] {
+    fn values(&self) -> [f64; 11] {
         [
             self.step as f64,
             self.episodes as f64,
@@ -204,7 +199,7 @@ impl Stats {
             mean_q,
             mean_sigma,
             epsilon: epsilon.unwrap_or(f64::NAN),
-            parts: None,
+            own: vec![],
         }
     }
 }
@@ -243,11 +238,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_columns_of_one_agent() {
-        let row = Metrics { parts: Some([0.5, f64::NAN]), ..Metrics::default() };
+    fn an_algorithm_has_columns_of_its_own() {
+        let row = Metrics { own: vec![("a", 0.5), ("b", f64::NAN)], ..Metrics::default() };
         assert_eq!(row.csv(), "0,0,0,0,0,0,0,0,0,0,0,0.5,");
-        assert_eq!(Metrics::header(true).split(',').count(), 13);
-        assert!(Metrics::header(true).starts_with(&Metrics::header(false)));
+        assert_eq!(Metrics::header(&["a", "b"]), Metrics::header(&[]) + ",a,b");
     }
 
     #[test]

@@ -2,20 +2,20 @@
 
 static constexpr u32 FIRST = 1, TERMINATED = 2, TRUNCATED = 4, FINAL = 8;
 
-// Takes in what was written to the memory since the last time. A pack is, for each run, 2 LANES places + 1 (0: nothing),
+// Takes in what was written to the memory since the last time. A pack is, for each run, 2 ENVS places + 1 (0: nothing),
 // as many rewards, as many actions with flags in the highest byte, the number of changed leaves, the learning rate from
-// now on, and the changed leaves as 2 place + present, in their order; then the frames of the steps, LANES for each run. The entry 2 i is the step of lane i, 2 i + 1
-// its final frame, which lies in `finals`. Grid: (2 LANES + 1, runs). The host hears that its pack has come up.
+// now on, and the changed leaves as 2 place + present, in their order; then the frames of the steps, ENVS for each run. The entry 2 i is the step of environment i, 2 i + 1
+// its final frame, which lies in `finals`. Grid: (2 ENVS + 1, runs). The host hears that its pack has come up.
 extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack, const u8* finals, float* rates,
                                                          u32 number) {
     int run = blockIdx.y, part = blockIdx.x;
     const u32* words = pack + (long long)run * PACK_WORDS;
-    if (part < 2 * LANES) {
+    if (part < 2 * ENVS) {
         constexpr long long PADDED = (FRAME_BYTES + 15) / 16 * 16;
         u32 place = words[part];
         if (place == 0) return;
         const u8* steps = (const u8*)(pack + (long long)gridDim.y * PACK_WORDS);
-        const u8* from = (part % 2 ? finals : steps) + ((long long)run * LANES + part / 2) * PADDED;
+        const u8* from = (part % 2 ? finals : steps) + ((long long)run * ENVS + part / 2) * PADDED;
         u8* to = frames + ((long long)run * PLACES + place - 1) * FRAME_BYTES;
         if (FRAME_BYTES % 16 == 0) {
             for (int i = threadIdx.x; i < FRAME_BYTES / 16; i += 512) ((uint4*)to)[i] = ((const uint4*)from)[i];
@@ -30,19 +30,19 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     float fresh = (float)state[FRESH];
     __syncthreads();
     const u32* entries = copied;
-    u32* changed = copied + 6 * LANES + 2;
-    int count = copied[6 * LANES];
-    for (int i = threadIdx.x; i < 2 * LANES; i += 512)
+    u32* changed = copied + 6 * ENVS + 2;
+    int count = copied[6 * ENVS];
+    for (int i = threadIdx.x; i < 2 * ENVS; i += 512)
         if (entries[i] != 0)
-            slots[(long long)run * PLACES + entries[i] - 1] = make_uint2(entries[2 * LANES + i], entries[4 * LANES + i]);
+            slots[(long long)run * PLACES + entries[i] - 1] = make_uint2(entries[2 * ENVS + i], entries[4 * ENVS + i]);
     leaves += (long long)run * LEAF_BLOCKS * 16;
     if (threadIdx.x == 0) {
         if (run == 0) ((volatile u32*)mail)[0] = number;
-        rates[run] = __uint_as_float(copied[6 * LANES + 1]);
+        rates[run] = __uint_as_float(copied[6 * ENVS + 1]);
         double steps = 0.0, least = state[LEAST], greatest = state[GREATEST];
-        for (int i = 0; i < 2 * LANES; i += 2) {
+        for (int i = 0; i < 2 * ENVS; i += 2) {
             if (entries[i] == 0) continue;
-            double reward = __uint_as_float(entries[2 * LANES + i]);
+            double reward = __uint_as_float(entries[2 * ENVS + i]);
             steps += 1.0, least = fmin(least, reward), greatest = fmax(greatest, reward);
         }
         state[STEP] += steps, state[LEAST] = least, state[GREATEST] = greatest;

@@ -37,9 +37,8 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         u32 failed = !beliefs ? 1 : !finite(loss) ? 2 : !finite(norm) ? 3 : 0;
         state[LEARNED] = learned + 1.0;
         uint4* row = (uint4*)(mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8);
-        float sigma = settings[AGENT] == ADFQ ? mean_sigma : __int_as_float(0x7fc00000);
         u64 step = (u64)state[STEP];
-        __stcg(row, make_uint4(__float_as_uint(loss), __float_as_uint(norm), __float_as_uint(mean_q), __float_as_uint(sigma)));
+        __stcg(row, make_uint4(__float_as_uint(loss), __float_as_uint(norm), __float_as_uint(mean_q), __float_as_uint(mean_sigma)));
         __threadfence_system();
         // The last word says that the row is whole.
         __stcg(row + 1, make_uint4((u32)step, (u32)(step >> 32), failed, (u32)learned + 1));

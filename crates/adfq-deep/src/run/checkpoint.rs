@@ -1,19 +1,18 @@
-//! A trainer as files, and back: everything that decides what follows, so that a resumed run is the same bits as one
-//! never stopped. Environments in other processes are the exception: their state is out of reach.
+//! A run as files, and back: everything that decides what follows, so that a resumed run is the same bits as one never
+//! stopped. Environments that cannot be saved, as those in other processes, are the exception.
 //!
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
-use crate::config::Config;
+use super::{Due, Run, check_memory};
+use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
+use crate::metrics::Stats;
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{Replay, ReplayState, Segment};
-use crate::stats::Stats;
-use crate::target::RewardRange;
-use crate::trainer::{Due, Trainer, check_memory, replay_settings};
-use crate::{Error, Result};
+use crate::{Config, Error, Host, Result};
 use adfq::random::ChaCha8Rng;
 use adfq_env::{Env, Envs, Space};
 use adfq_files::Container;
@@ -23,7 +22,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +38,8 @@ pub struct LogLengths {
 /// Where a piece of the replay memory lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentEntry {
-    /// The lane it belongs to.
-    pub lane: usize,
+    /// The environment it belongs to.
+    pub env: usize,
     /// Its first slot, counted from the start of the run.
     pub first: u64,
     /// Its number of slots.
@@ -51,7 +50,7 @@ impl SegmentEntry {
     /// The file's name: the same slots always get the same name, and hold the same bytes unless environments that could
     /// not be saved took another turn. The file is then written anew.
     pub fn file_name(&self) -> String {
-        format!("replay-{}-{:012}-{}.adfq", self.lane, self.first, self.count)
+        format!("replay-{}-{:012}-{}.adfq", self.env, self.first, self.count)
     }
 }
 
@@ -84,27 +83,27 @@ pub fn write_segment(folder: &Path, entry: &SegmentEntry, segment: &Segment) -> 
 }
 
 /// Writes the checkpoint; the segments must be there already.
-pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
-    let priorities = trainer.replay.priorities();
+pub fn write(path: &Path, run: &Run, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
+    let learner = &run.learner;
+    let priorities = run.replay.priorities();
     let state = State {
-        space: trainer.space.clone(),
-        step: trainer.step,
-        due: trainer.due,
-        adam_steps: trainer.learner.adam.t,
-        rewards: trainer.learner.rewards,
-        explorer: trainer.explorer.clone(),
-        sampler: trainer.sampler.clone(),
-        stats: trainer.stats.clone(),
-        evaluated: trainer.evaluated.clone(),
-        envs: trainer.envs.save()?,
-        observations: trainer.observations.clone(),
-        replay: trainer.replay.state(),
+        space: run.space.clone(),
+        step: run.step,
+        due: run.due,
+        adam_steps: learner.adam.t,
+        rewards: learner.rewards,
+        explorer: run.explorer.clone(),
+        sampler: run.sampler.clone(),
+        stats: run.stats.clone(),
+        evaluated: run.evaluated.clone(),
+        envs: run.envs.save()?,
+        observations: run.observations.clone(),
+        replay: run.replay.state(),
         segments: segments.to_vec(),
         logs,
     };
     let state = postcard::to_stdvec(&state).map_err(|error| unfit(path, error))?;
-    let config = trainer.config.to_toml()?;
-    let learner = &trainer.learner;
+    let config = run.config.to_toml()?;
     let mut file = Container::new(KIND, VERSION);
     file.put("config", config.as_bytes());
     file.put("state", &state[..]);
@@ -113,11 +112,7 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
     file.put("adam m", bytes(&learner.adam.m));
     file.put("adam v", bytes(&learner.adam.v));
     file.put("priorities", bytes(&priorities));
-    if let Some(split) = learner.split() {
-        let learned = postcard::to_stdvec(&split.learned).map_err(|error| unfit(path, error))?;
-        file.put("split", learned);
-        file.put("own variance", bytemuck::cast_slice(&split.own.inverse));
-    }
+    file.put("algorithm", learner.algorithm.save()?);
     Ok(file.write(path)?)
 }
 
@@ -125,69 +120,70 @@ pub fn write(path: &Path, trainer: &Trainer, segments: &[SegmentEntry], logs: Lo
 pub struct Saved {
     /// The configuration of the run.
     pub config: Config,
+    host: Host,
     path: PathBuf,
     state: State,
     learner: Learner,
     replay: Replay,
 }
 
-/// A trainer read back, and what else the checkpoint knew.
+/// A run read back, and what else the checkpoint knew.
 pub struct Restored {
-    /// The trainer, at the step of the checkpoint.
-    pub trainer: Trainer,
+    /// The run, at the step of the checkpoint.
+    pub run: Run,
     /// The segments that its replay memory came from.
     pub segments: Vec<SegmentEntry>,
     /// How long the logs were.
     pub logs: LogLengths,
 }
 
-/// Reads a checkpoint and its segments, which lie beside it. Asks for no more memory than is available, where that is
-/// known.
-pub fn read(path: &Path, available: Option<u64>) -> Result<Saved> {
-    let (file, config, state, learner) = read_all_but_replay(path)?;
-    check_memory(&config, &state.space, available)?;
+/// Reads a checkpoint and its segments, which lie beside it. Asks for no more memory than the host has.
+pub fn read(path: &Path, host: &Host) -> Result<Saved> {
+    let (file, config, state, learner) = read_all_but_replay(path, host)?;
+    check_memory(&config, &state.space, host.memory)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    let (settings, priorities) = (replay_settings(&config), numbers(file.get("priorities")?, path)?);
+    let priorities = numbers(file.get("priorities")?, path)?;
+    let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
     // Segment after segment: there is no moment at which the memory is held twice.
     let segments = state.segments.iter().map(|entry| read_segment(folder, entry));
-    let replay = Replay::restore(&settings, &state.space, &state.replay, &priorities, segments)?;
-    Ok(Saved { config, path: path.to_owned(), state, learner, replay })
+    let replay = empty.restore(&state.replay, &priorities, segments)?;
+    Ok(Saved { config, host: host.clone(), path: path.to_owned(), state, learner, replay })
 }
 
 impl Saved {
-    /// The trainer in these environments, which take up their state. Where none was saved, because it was out of reach,
-    /// they start anew and the episodes under way are cut off; all else is as it was.
+    /// The run in these environments, which take up their state. Where none was saved, because it was out of reach, they
+    /// start anew and the episodes under way are cut off; all else is as it was.
     pub fn take_up(self, mut envs: Box<dyn Envs>, evaluation: Box<dyn Env>) -> Result<Restored> {
-        let Self { config, path, state, learner, replay } = self;
+        let Self { config, host, path, state, learner, replay } = self;
         learner.check_space(envs.space()).map_err(|error| unfit(&path, error))?;
         if let Some(saved) = &state.envs {
             envs.restore(saved).map_err(|error| unfit(&path, error))?;
         }
-        let mut trainer = Trainer::assemble(&config, learner, replay, envs, evaluation)?;
-        (trainer.step, trainer.due) = (state.step, state.due);
-        trainer.explorer = state.explorer;
-        trainer.sampler = state.sampler;
-        trainer.stats = state.stats;
-        trainer.evaluated = state.evaluated;
-        trainer.observations = state.observations;
+        let mut run = Run::assemble(&config, &host, learner, replay, envs, evaluation)?;
+        (run.step, run.due) = (state.step, state.due);
+        run.explorer = state.explorer;
+        run.sampler = state.sampler;
+        run.stats = state.stats;
+        run.evaluated = state.evaluated;
+        run.observations = state.observations;
         if state.envs.is_none() {
-            trainer.interrupt()?;
+            run.interrupt()?;
         }
-        Ok(Restored { trainer, segments: state.segments, logs: state.logs })
+        Ok(Restored { run, segments: state.segments, logs: state.logs })
     }
 }
 
 /// The learner of a checkpoint alone, for evaluation: no replay memory is read and no environment made.
-pub fn read_learner(path: &Path) -> Result<(Config, Learner, u64)> {
-    let (_, config, state, learner) = read_all_but_replay(path)?;
+pub fn read_learner(path: &Path, host: &Host) -> Result<(Config, Learner, u64)> {
+    let (_, config, state, learner) = read_all_but_replay(path, host)?;
     Ok((config, learner, state.step))
 }
 
-fn read_all_but_replay(path: &Path) -> Result<(Container<'static>, Config, State, Learner)> {
+fn read_all_but_replay(path: &Path, host: &Host) -> Result<(Container<'static>, Config, State, Learner)> {
     let file = Container::read(path, KIND, VERSION)?;
     let config = read_config(&file, path)?;
     let state: State = decode(file.get("state")?, path)?;
-    let mut learner = Learner::new(&config, &state.space)?;
+    let mut learner = Learner::new(&config, &state.space, &host.algorithms)?;
     fill_learner(&mut learner, &file, path)?;
     learner.adam.t = state.adam_steps;
     learner.rewards = state.rewards;
@@ -201,7 +197,7 @@ fn read_config(file: &Container, path: &Path) -> Result<Config> {
 
 fn read_segment(folder: &Path, entry: &SegmentEntry) -> Result<Segment> {
     let bytes = Container::read(folder.join(entry.file_name()), SEGMENT_KIND, VERSION)?.take("slots")?;
-    Ok(Segment { lane: entry.lane, first: entry.first, count: entry.count, bytes })
+    Ok(Segment { env: entry.env, first: entry.first, count: entry.count, bytes })
 }
 
 fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<()> {
@@ -218,15 +214,8 @@ fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<
         }
         *to = from;
     }
-    if let Some(split) = learner.split_mut() {
-        split.learned = decode(file.get("split")?, path)?;
-        let from = doubles(file.get("own variance")?, path)?;
-        if from.len() != split.own.inverse.len() {
-            return Err(unfit(path, "the own variance is of another size"));
-        }
-        split.own.inverse = from;
-    }
-    Ok(())
+    let own = file.get("algorithm")?;
+    learner.algorithm.restore(own).map_err(|reason| unfit(path, format!("the algorithm's state: {reason}")))
 }
 
 fn bytes(numbers: &[f32]) -> &[u8] {
@@ -240,14 +229,6 @@ fn numbers(bytes: &[u8], path: &Path) -> Result<Vec<f32>> {
         return Err(unfit(path, "a section ends within a number"));
     }
     Ok(numbers.iter().map(|&bytes| f32::from_ne_bytes(bytes)).collect())
-}
-
-fn doubles(bytes: &[u8], path: &Path) -> Result<Vec<f64>> {
-    let (numbers, rest) = bytes.as_chunks();
-    if !rest.is_empty() {
-        return Err(unfit(path, "a section ends within a number"));
-    }
-    Ok(numbers.iter().map(|&bytes| f64::from_ne_bytes(bytes)).collect())
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {

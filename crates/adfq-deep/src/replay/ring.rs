@@ -17,7 +17,7 @@ pub(super) const TRUNCATED: u8 = 4;
 /// The final frame of an episode, without a step.
 pub(super) const FINAL: u8 = 8;
 
-/// The sizes that lanes have in common.
+/// The sizes that rings have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     pub slots: usize,
@@ -42,7 +42,7 @@ impl Slot {
 
 /// A step and the n - 1 that followed, or as many as the episode had.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Transition {
+pub(super) struct NStep {
     pub action: u32,
     pub reward: f32,
     pub discount: f32,
@@ -53,7 +53,7 @@ pub(super) struct Transition {
 
 /// A ring of slots.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Lane {
+pub(super) struct Ring {
     pub layout: Layout,
     slots: Vec<Slot>,
     frames: Vec<u8>,
@@ -67,8 +67,8 @@ pub(super) struct Lane {
     len: usize,
 }
 
-impl Lane {
-    /// A lane with `head` slots written, all those kept still blank: for [`Lane::fill`] and then [`Lane::settle`], or
+impl Ring {
+    /// A ring with `head` slots written, all those kept still blank: for [`Ring::fill`] and then [`Ring::settle`], or
     /// empty if it is 0. Memory is reserved at once, and touched only as it fills.
     pub fn blank(layout: Layout, head: u64) -> Result<Self> {
         let (mut slots, mut frames) = (Vec::new(), Vec::new());
@@ -81,13 +81,6 @@ impl Lane {
         slots.resize(kept, Slot::default());
         frames.resize(kept * layout.frame_bytes, 0);
         Ok(Self { layout, slots, frames, head, start: 0, window: 0..0, len: 0 })
-    }
-
-    /// The same lane, its frames of no bytes: they are kept elsewhere.
-    #[cfg(any(feature = "cuda", test))]
-    pub fn without_frames(&self) -> Self {
-        let layout = Layout { frame_bytes: 0, ..self.layout };
-        Self { layout, slots: self.slots.clone(), frames: vec![], window: self.window.clone(), ..*self }
     }
 
     /// Bytes of one slot.
@@ -147,7 +140,7 @@ impl Lane {
 
     /// The n-step transition from here: Σ γᵏ rₖ over k < m, and γᵐ, where m ≤ n stops at the episode's end, or where it
     /// was interrupted.
-    pub fn transition(&self, counter: u64, powers: &[f64]) -> Transition {
+    pub fn transition(&self, counter: u64, powers: &[f64]) -> NStep {
         let action = self.slot(counter).action;
         let (mut reward, mut next, mut terminal) = (0.0, counter, false);
         for power in &powers[..self.layout.n_step] {
@@ -163,7 +156,7 @@ impl Lane {
             }
         }
         let discount = powers[(next - counter) as usize] as f32;
-        Transition { action, reward: reward as f32, discount, terminal, next }
+        NStep { action, reward: reward as f32, discount, terminal, next }
     }
 
     /// Writes a step, and the final frame if it was the last; tells `changed` each place at which a transition became
@@ -259,14 +252,14 @@ impl Lane {
         [from..from + straight, 0..count - straight].into_iter().filter(|p| !p.is_empty()).map(piece)
     }
 
-    /// Writes one slot of a blank lane.
+    /// Writes one slot of a blank ring.
     pub fn fill(&mut self, counter: u64, slot: Slot, frame: &[u8]) {
         let (place, bytes) = (self.place(counter), self.layout.frame_bytes);
         self.slots[place] = slot;
         self.frames[place * bytes..][..bytes].copy_from_slice(frame);
     }
 
-    /// Works out of the filled slots what [`Lane::push`] would have kept account of. The error is a counter whose slot
+    /// Works out of the filled slots what [`Ring::push`] would have kept account of. The error is a counter whose slot
     /// cannot follow the one before it.
     pub fn settle(&mut self) -> std::result::Result<(), u64> {
         let kept = self.kept();
@@ -295,7 +288,7 @@ impl Lane {
     }
 }
 
-/// What the next slot of a lane has to be.
+/// What the next slot of a ring has to be.
 #[derive(Clone, Copy)]
 enum Due {
     First,

@@ -1,0 +1,236 @@
+//! Bootstrapped DQN with randomised prior functions (Osband et al. 2016 and 2018).
+//!
+//! K heads share the hidden layers. Each head is a Q-function of its own: what the network gives, and β times a prior
+//! that is drawn once and never trained,
+//!
+//! ```text
+//! Q_k(s,a) = f_k(s,a) + β p_k(s,a)
+//! target_k = r + γ max_b Q′_k(s′,b)
+//! ```
+//!
+//! A mask says which heads learn from a transition: each one with the same probability, drawn once for the transition.
+//! One head acts for a whole episode. The beliefs are mean and standard deviation over heads. docs/bootstrapped-dqn.md
+//! has every deviation from the papers.
+
+use super::{
+    Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, bounds, largest,
+};
+use crate::config::check;
+use crate::{Config, Error, Result};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq_env::Space;
+use adfq_nn::{Init, Network, Output, Workspace};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// The algorithm's name, and that of the table with its settings.
+const NAME: &str = "bootstrapped";
+
+/// How it is registered.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::new(NAME, "bootstrapped DQN with randomised priors, an ensemble of heads", |config, space| {
+        Ok(Box::new(Bootstrapped::new(config, space)?))
+    })
+    .policies(&["head", "thompson", "epsilon"])
+    .settings::<BootstrappedSettings>(BootstrappedSettings::check)
+}
+
+/// Its settings: the table `[bootstrapped]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BootstrappedSettings {
+    /// K: how many heads there are.
+    pub heads: usize,
+    /// β: what a prior is multiplied with.
+    pub prior: f64,
+    /// The probability with which a head learns from a transition.
+    pub mask: f64,
+}
+
+impl Default for BootstrappedSettings {
+    fn default() -> Self {
+        Self { heads: 10, prior: 5.0, mask: 0.5 }
+    }
+}
+
+impl BootstrappedSettings {
+    fn check(&self, _: &Config) -> Result<()> {
+        check(&[
+            ("bootstrapped.heads", (1..=1_000).contains(&self.heads), "between 1 and 1000"),
+            ("bootstrapped.prior", self.prior >= 0.0 && self.prior.is_finite(), "0 or above"),
+            ("bootstrapped.mask", self.mask > 0.0 && self.mask <= 1.0, "above 0 and at most 1"),
+        ])
+    }
+}
+
+struct Bootstrapped {
+    config: Config,
+    settings: BootstrappedSettings,
+    actions: usize,
+    prior: Prior,
+    /// A number from which masks follow.
+    masks: u64,
+    acting: Acting,
+}
+
+/// Which head acts in each environment, and what draws the next one. A checkpoint holds it.
+#[derive(Serialize, Deserialize)]
+struct Acting {
+    heads: Vec<usize>,
+    rng: ChaCha8Rng,
+}
+
+/// The fixed priors of all heads: a network of the same shape.
+struct Prior {
+    network: Network,
+    params: Vec<f32>,
+    scale: f32,
+    batch: Workspace,
+    single: Workspace,
+    /// β p_k(s,a) and β p_k(s′,b) of the last batch, row by row.
+    here: Vec<f32>,
+    next: Vec<f32>,
+}
+
+impl Prior {
+    fn new(config: &Config, space: &Space, settings: &BootstrappedSettings) -> Result<Self> {
+        let network = Network::new(&config.spec(space, settings.heads))?;
+        let mut params = vec![0.0; network.parameters()];
+        let init = Init { hidden: config.network.weights, output: Output::Hidden };
+        network.init(&init, &mut stream(config.seed, "prior"), &mut params)?;
+        Ok(Self {
+            batch: Workspace::new(&network, 1, config.learning.batch)?,
+            single: Workspace::new(&network, 1, 1)?,
+            scale: settings.prior as f32,
+            here: vec![],
+            next: vec![],
+            params,
+            network,
+        })
+    }
+
+    fn see_batch(&mut self, batch: &Batch) -> Result<()> {
+        for (observations, out) in [(batch.obs, &mut self.here), (batch.next, &mut self.next)] {
+            let priors = self.network.forward(&self.params, observations, &mut self.batch)?;
+            out.clear();
+            out.extend(priors.iter().map(|prior| self.scale * prior));
+        }
+        Ok(())
+    }
+}
+
+impl Bootstrapped {
+    fn new(config: &Config, space: &Space) -> Result<Self> {
+        let settings: BootstrappedSettings = config.own(NAME)?;
+        let mut rng = stream(config.seed, "heads");
+        let masks = rng.next_u64();
+        let heads = (0..config.envs).map(|_| rng.random_range(0..settings.heads)).collect();
+        Ok(Self {
+            prior: Prior::new(config, space, &settings)?,
+            config: config.clone(),
+            actions: space.actions,
+            acting: Acting { heads, rng },
+            settings,
+            masks,
+        })
+    }
+
+    /// Whether a head learns from a transition. The same for ever: no mask is stored.
+    fn learns(&self, index: u64, head: usize) -> bool {
+        let word = mix(mix(self.masks ^ index) ^ head as u64);
+        (word >> 11) as f64 * 2.0_f64.powi(-53) < self.settings.mask
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele et al. 2014): a bijection whose bits are well mixed.
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+impl Algorithm for Bootstrapped {
+    fn groups(&self) -> usize {
+        self.settings.heads
+    }
+
+    fn passes(&self) -> Passes {
+        Passes { target_next: true, ..Passes::default() }
+    }
+
+    /// Huber's loss, averaged over heads and transitions.
+    fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
+        self.prior.see_batch(batch)?;
+        let (actions, heads) = (self.actions, self.settings.heads);
+        let (least, greatest) = bounds(&self.config, &batch.rewards);
+        let mut sums = Sums::new(self.config.learning.huber, batch.len());
+        let mut beyond = vec![0.0; actions];
+        for i in 0..batch.len() {
+            let (row, action) = (i * heads * actions, batch.action[i] as usize);
+            let weight = batch.weight[i] / heads as f32;
+            let (mut total, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            for head in 0..heads {
+                let first = row + head * actions;
+                for (b, value) in beyond.iter_mut().enumerate() {
+                    *value = outputs.target_next[first + b] + self.prior.next[first + b];
+                }
+                let target = batch.bootstrap(i, || largest(&beyond).1).clamp(least, greatest);
+                let q = outputs.online[first + action] + self.prior.here[first + action];
+                let error = q - target;
+                if self.learns(batch.index[i], head) {
+                    gradient.outputs[first + action] = sums.add(error, weight);
+                }
+                total += error.abs();
+                sum += q;
+                squares += q * q;
+            }
+            let mean = sum / heads as f32;
+            gradient.errors[i] = total / heads as f32;
+            sums.see_q(mean);
+            sums.see_sigma((squares / heads as f32 - mean * mean).max(0.0).sqrt());
+        }
+        Ok(sums.loss())
+    }
+
+    fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
+        let Prior { network, params, scale, single, .. } = &mut self.prior;
+        let priors = network.forward(params, state.observation, single)?;
+        let (actions, heads) = (self.actions, self.settings.heads);
+        let acting = state.env.and_then(|env| self.acting.heads.get(env));
+        for action in 0..actions {
+            let q = |head: usize| state.row[head * actions + action] + *scale * priors[head * actions + action];
+            let mean = (0..heads).map(q).sum::<f32>() / heads as f32;
+            let var = (0..heads).map(|head| (q(head) - mean).powi(2)).sum::<f32>() / heads as f32;
+            let score = acting.map_or(mean, |&head| q(head));
+            out.push(Estimate { mean, sd: var.sqrt(), score });
+        }
+        Ok(())
+    }
+
+    fn sees_observations(&self) -> bool {
+        true
+    }
+
+    fn begin_episode(&mut self, env: usize) {
+        let head = self.acting.rng.random_range(0..self.settings.heads);
+        if let Some(acting) = self.acting.heads.get_mut(env) {
+            *acting = head;
+        }
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        postcard::to_stdvec(&self.acting).map_err(|error| Error::State(error.to_string()))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
+        let acting: Acting = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        if acting.heads.len() != self.config.envs
+            || acting.heads.iter().any(|&head| head >= self.settings.heads)
+        {
+            return Err("it has other heads or environments".to_owned());
+        }
+        self.acting = acting;
+        Ok(())
+    }
+}

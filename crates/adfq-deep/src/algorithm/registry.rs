@@ -1,0 +1,156 @@
+//! Algorithms by name, as configurations name them.
+
+use super::{Algorithm, adfq, bootstrapped, double_dqn, dqn, split};
+use crate::{Config, Error, Result};
+use adfq_env::Space;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+type Build = dyn Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync;
+type Check = dyn Fn(&Config) -> Result<()> + Send + Sync;
+
+/// An algorithm before there is a run: its name, how it may explore, its settings, and how to build it.
+#[derive(Clone)]
+pub struct Descriptor {
+    /// The name, as in `config.toml`. The settings are the table of that name.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// The policies that it can follow, its default first. `epsilon` is for all; `thompson` needs beliefs; any other name
+    /// is the algorithm's own policy, which takes the action with the largest [`Estimate::score`](super::Estimate::score).
+    pub policies: &'static [&'static str],
+    defaults: Option<toml::Table>,
+    check: Arc<Check>,
+    build: Arc<Build>,
+}
+
+impl Descriptor {
+    /// An algorithm without settings that explores by ε-greedy actions.
+    pub fn new(
+        name: &'static str,
+        about: &'static str,
+        build: impl Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync + 'static,
+    ) -> Self {
+        let policies = &["epsilon"];
+        Self { name, about, policies, defaults: None, check: Arc::new(|_| Ok(())), build: Arc::new(build) }
+    }
+
+    /// With these policies, the default first.
+    #[must_use]
+    pub fn policies(self, policies: &'static [&'static str]) -> Self {
+        Self { policies, ..self }
+    }
+
+    /// With settings of this type, which `check` looks at.
+    #[must_use]
+    pub fn settings<S: Serialize + DeserializeOwned + Default>(
+        self,
+        check: impl Fn(&S, &Config) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let name = self.name;
+        let check = move |config: &Config| check(&config.own::<S>(name)?, config);
+        Self { defaults: toml::Table::try_from(S::default()).ok(), check: Arc::new(check), ..self }
+    }
+
+    /// An error unless the configuration's policy is one of its own and its settings make sense.
+    pub fn check(&self, config: &Config) -> Result<()> {
+        if !self.policies.contains(&config.policy.as_str()) {
+            let (policy, known) = (config.policy.clone(), self.policies.join(", "));
+            return Err(Error::Policy { policy, agent: self.name.to_owned(), known });
+        }
+        (self.check)(config)
+    }
+
+    /// The algorithm of a run in environments with this space.
+    pub fn build(&self, config: &Config, space: &Space) -> Result<Box<dyn Algorithm>> {
+        self.check(config)?;
+        (self.build)(config, space)
+    }
+}
+
+/// The algorithms that are known by name: the built-in ones, and those that a user registers. A clone is cheap.
+#[derive(Clone)]
+pub struct Algorithms(Arc<BTreeMap<&'static str, Descriptor>>);
+
+impl Default for Algorithms {
+    /// All built-in algorithms, one line each.
+    fn default() -> Self {
+        let built_in = [
+            adfq::descriptor(),
+            dqn::descriptor(),
+            double_dqn::descriptor(),
+            split::descriptor(),
+            bootstrapped::descriptor(),
+        ];
+        Self(Arc::new(built_in.into_iter().map(|descriptor| (descriptor.name, descriptor)).collect()))
+    }
+}
+
+impl fmt::Debug for Algorithms {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Algorithms {
+    /// Adds an algorithm. It replaces one of the same name.
+    pub fn register(&mut self, descriptor: Descriptor) {
+        Arc::make_mut(&mut self.0).insert(descriptor.name, descriptor);
+    }
+
+    /// The algorithm of this name.
+    pub fn get(&self, name: &str) -> Result<&Descriptor> {
+        let unknown = || Error::Agent { name: name.to_owned(), known: self.names().join(", ") };
+        self.0.get(name).ok_or_else(unknown)
+    }
+
+    /// All names.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.keys().copied().collect()
+    }
+
+    /// All algorithms.
+    pub fn iter(&self) -> impl Iterator<Item = &Descriptor> {
+        self.0.values()
+    }
+
+    /// The same configuration for another algorithm and policy; without a policy the algorithm's default. Its default
+    /// settings are written out if there are none.
+    pub fn with_agent(&self, config: Config, agent: &str, policy: Option<&str>) -> Result<Config> {
+        let descriptor = self.get(agent)?;
+        let (agent, policy) = (agent.to_owned(), policy.unwrap_or(descriptor.policies[0]).to_owned());
+        let mut config = Config { agent, policy, ..config };
+        if let (Some(defaults), false) = (&descriptor.defaults, config.own.contains_key(descriptor.name)) {
+            config.own.insert(descriptor.name.to_owned(), defaults.clone().into());
+        }
+        descriptor.check(&config)?;
+        Ok(config)
+    }
+
+    /// An agent and a policy from one word: `adfq-ts`, `adfq-eps` and `split-ts`, or an agent's name, which stands for
+    /// its default policy.
+    ///
+    /// ```
+    /// let algorithms = adfq_deep::algorithm::Algorithms::default();
+    /// assert_eq!(algorithms.parse("adfq-eps")?, ("adfq".to_owned(), "epsilon".to_owned()));
+    /// assert_eq!(algorithms.parse("dqn")?, ("dqn".to_owned(), "epsilon".to_owned()));
+    /// assert!(algorithms.parse("dqn-ts").is_err());
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn parse(&self, word: &str) -> Result<(String, String)> {
+        if let Some(descriptor) = self.0.get(word) {
+            return Ok((word.to_owned(), descriptor.policies[0].to_owned()));
+        }
+        for (suffix, policy) in [("-ts", "thompson"), ("-eps", "epsilon")] {
+            if let Some(agent) = word.strip_suffix(suffix).and_then(|name| self.0.get(name))
+                && agent.policies.contains(&policy)
+            {
+                return Ok((agent.name.to_owned(), policy.to_owned()));
+            }
+        }
+        Err(Error::Agent { name: word.to_owned(), known: self.names().join(", ") })
+    }
+}

@@ -1,0 +1,78 @@
+// From a batch to the gradient of the outputs. What an algorithm does is a function of its own, `loss_NAME`, in a file
+// beside the algorithm; the host writes their texts before this one's end, and `LOSSES`, the cases that call them.
+//
+// A loss is called by the 32 lanes of a warp for one transition. It finds the outputs of the passes that it asked for by
+// `row_of(at, PASS_…)`, its own numbers in `at.own`, writes its gradient by `slope`, and returns an answer in all lanes.
+
+// A transition, as a loss sees it.
+struct At {
+    const double *settings, *own, *state;
+    const float *outputs;
+    float *gradient;  // the row of this transition, all zeros
+    Targets *sorted;  // memory of this warp, for `posterior`
+    int runs, run, i, lane, action;
+    bool terminal;
+    Row row;
+};
+
+// The target, mean and variance; |error|, from which the priority follows; and what the metrics sum up: two parts of the
+// loss, Q(s,a) and σ over the batch (NaN without beliefs).
+struct Answer {
+    float2 target;
+    float error;
+    float4 part;
+};
+
+static constexpr float SHARE = 1.0f / (float)BATCH;
+
+__device__ __forceinline__ float clamped(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
+
+// The first of the largest of the lanes' values.
+__device__ __forceinline__ int first_largest(float value, int lane) {
+    int at = lane;
+    for (int d = 16; d > 0; d >>= 1) {
+        float other = __shfl_xor_sync(0xffffffffu, value, d);
+        int other_at = __shfl_xor_sync(0xffffffffu, at, d);
+        if (other > value || (other == value && other_at < at)) value = other, at = other_at;
+    }
+    return at;
+}
+
+// Huber's loss times a weight; the slope replaces the error.
+__device__ __forceinline__ float huber(float& error, float delta, float weight) {
+    float slope = error > delta ? delta : error < -delta ? -delta : error;
+    float value = __fmul_rn(slope, __fsub_rn(error, __fmul_rn(0.5f, slope)));
+    error = __fmul_rn(weight, slope);
+    return __fmul_rn(weight, value);
+}
+
+// The row of outputs of a pass.
+__device__ __forceinline__ const float* row_of(const At& at, int pass) {
+    return at.outputs + (((long long)pass * at.runs + at.run) * BATCH + at.i) * OUTPUTS;
+}
+
+// A target within what the rewards received so far allow.
+__device__ __forceinline__ float bounded(const At& at, float target) {
+    if (at.settings[BOUND] == 0.0) return target;
+    float horizon = 1.0f / (1.0f - (float)at.settings[GAMMA]), infinity = __int_as_float(0x7f800000);
+    bool ends = horizon < infinity;
+    return clamped(target, ends ? (float)at.state[LEAST] * horizon : -infinity,
+                   ends ? (float)at.state[GREATEST] * horizon : infinity);
+}
+
+// The loss of Q(s,a) alone, where `beyond` is the value of s'.
+__device__ __forceinline__ Answer value_loss(const At& at, float beyond) {
+    float target = bounded(at, __fadd_rn(at.row.reward, __fmul_rn(at.row.discount, at.terminal ? 0.0f : beyond)));
+    float q = row_of(at, PASS_ONLINE)[at.action], error = q - target, slope = error;
+    float loss = huber(slope, (float)at.settings[HUBER], at.row.weight * SHARE);
+    if (at.lane == 0) at.gradient[at.action] = slope;
+    return {make_float2(target, 1.0f), fabsf(error), make_float4(0.0f, loss, q * SHARE, __int_as_float(0x7fc00000))};
+}
+
+// The value of the action that `choosing` calls for, each lane's of its own action. A NaN is larger than nothing, and
+// must not be passed over.
+__device__ __forceinline__ float chosen(float choosing, float judged, int lane) {
+    bool bad = __any_sync(0xffffffffu, choosing != choosing || judged != judged);
+    float value = __shfl_sync(0xffffffffu, judged, first_largest(choosing, lane));
+    return bad ? __int_as_float(0x7fc00000) : value;
+}

@@ -1,0 +1,284 @@
+//! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s, checkpoints
+//! are [`checkpoint`]'s, logs are [`logs`]'s. Who makes it go on is the [`Trainer`](crate::Trainer).
+
+pub mod checkpoint;
+pub mod folder;
+pub mod logs;
+mod summary;
+
+pub use folder::RunFolder;
+pub use summary::Summary;
+
+use crate::algorithm::Estimate;
+use crate::config::{Config, TargetUpdate};
+use crate::evaluate::{Evaluation, Player};
+use crate::learner::{Learner, diverged};
+use crate::metrics::{Metrics, Stats, sign};
+use crate::observation::Observation;
+use crate::policy::Explorer;
+use crate::replay::{Replay, Transition, Written};
+use crate::{Bytes, Error, Host, Result};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq_env::{Env, Envs, Space};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// A run at some step. It owns all that a checkpoint must hold.
+pub struct Run {
+    pub(crate) config: Config,
+    pub(crate) host: Host,
+    pub(crate) space: Space,
+    pub(crate) step: u64,
+    pub(crate) learner: Learner,
+    pub(crate) explorer: Explorer,
+    pub(crate) envs: Box<dyn Envs>,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) replay: Replay,
+    pub(crate) sampler: ChaCha8Rng,
+    pub(crate) stats: Stats,
+    /// The last evaluation.
+    pub(crate) evaluated: Option<Evaluation>,
+    /// Where it is evaluated.
+    pub(crate) players: Vec<Player>,
+    /// What the last step made due and has not been done yet.
+    pub(crate) due: Due,
+    /// Why it stands still.
+    pub(crate) failure: Option<Error>,
+    /// The network's outputs for the present observations, and the actions that follow from them.
+    pub(crate) rows: Vec<f32>,
+    pub(crate) actions: Vec<usize>,
+    /// The present observations, as the network sees them.
+    pub(crate) inputs: Vec<f32>,
+    estimates: Vec<Estimate>,
+    written: Written,
+}
+
+/// What a step in every environment makes due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Due {
+    pub gradient_steps: u64,
+    /// Whether the target network becomes a copy of the online one.
+    pub copy: bool,
+}
+
+impl Run {
+    /// A run before its first step. Asks for no more memory than the host has.
+    pub fn new(config: &Config, host: &Host) -> Result<Self> {
+        host.check(config)?;
+        let evaluation = host.env(config, false)?;
+        // Before further environments are made, each of which may be a process.
+        check_memory(config, evaluation.space(), host.memory)?;
+        Self::with_envs(config, host, host.envs(config)?, evaluation)
+    }
+
+    /// The same in environments that are made already: those of training, and the one of evaluation.
+    pub fn with_envs(
+        config: &Config,
+        host: &Host,
+        envs: Box<dyn Envs>,
+        evaluation: Box<dyn Env>,
+    ) -> Result<Self> {
+        host.check(config)?;
+        check_memory(config, envs.space(), host.memory)?;
+        let learner = Learner::new(config, envs.space(), &host.algorithms)?;
+        let replay = Replay::new(&config.replay, config.envs, config.learning.discount, envs.space())?;
+        let mut run = Self::assemble(config, host, learner, replay, envs, evaluation)?;
+        run.reset_envs(config.seed)?;
+        Ok(run)
+    }
+
+    /// The parts of a run put together. No episode has begun, and no counter moved.
+    pub(crate) fn assemble(
+        config: &Config,
+        host: &Host,
+        learner: Learner,
+        replay: Replay,
+        envs: Box<dyn Envs>,
+        evaluation: Box<dyn Env>,
+    ) -> Result<Self> {
+        if envs.len() != config.envs {
+            return Err(Error::Setting { name: "envs", must: "the number of environments given" });
+        }
+        learner.check_space(evaluation.space())?;
+        let space = envs.space().clone();
+        Ok(Self {
+            step: 0,
+            explorer: Explorer::new(config),
+            observations: vec![Observation::new(&space); config.envs],
+            sampler: stream(config.seed, "replay"),
+            stats: Stats::new(config.envs),
+            evaluated: None,
+            players: vec![Player::new(config, evaluation)],
+            due: Due::default(),
+            failure: None,
+            rows: vec![],
+            actions: vec![0; config.envs],
+            inputs: vec![0.0; config.envs * space.observation_len()],
+            estimates: vec![],
+            written: Written::default(),
+            config: config.clone(),
+            host: host.clone(),
+            replay,
+            learner,
+            envs,
+            space,
+        })
+    }
+
+    /// Starts an episode in every environment.
+    fn reset_envs(&mut self, seed: u64) -> Result<()> {
+        self.envs.reset(seed)?;
+        let frames = self.envs.frames().chunks_exact(self.space.frame_bytes());
+        self.observations.iter_mut().zip(frames).for_each(|(observation, frame)| observation.start(frame));
+        Ok(())
+    }
+
+    /// Goes on in environments that could not be saved: they start anew, and the episodes under way are cut off where
+    /// they were, at the frame that the agent saw last. Nothing is reported of these.
+    pub(crate) fn interrupt(&mut self) -> Result<()> {
+        for (env, observation) in self.observations.iter().enumerate() {
+            self.replay.interrupt(env, observation.latest())?;
+            self.learner.algorithm.begin_episode(env);
+        }
+        self.stats.interrupt();
+        let name = format!("resumed at {}", self.step);
+        self.reset_envs(stream(self.config.seed, &name).next_u64())
+    }
+
+    /// Environment steps so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Gradient steps so far.
+    pub fn updates(&self) -> u64 {
+        self.stats.updates()
+    }
+
+    /// What learns. On a GPU it is as the last checkpoint was.
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// What is remembered.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    /// The last evaluation.
+    pub fn evaluation(&self) -> Option<&Evaluation> {
+        self.evaluated.as_ref()
+    }
+
+    /// Why the run could not go on, if it could not.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
+    /// The same, taken out: the run would go on.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Writes the present observations to `inputs`.
+    pub(crate) fn decode_observations(&mut self) {
+        let inputs = self.inputs.chunks_exact_mut(self.space.observation_len());
+        self.observations.iter().zip(inputs).for_each(|(observation, input)| observation.decode(input));
+    }
+
+    /// Chooses an action for each row of outputs.
+    pub(crate) fn choose(&mut self) -> Result<()> {
+        let (width, sees) = (self.space.observation_len(), self.learner.algorithm.sees_observations());
+        let outputs = self.rows.len() / self.config.envs;
+        for (env, row) in self.rows.chunks_exact(outputs).enumerate() {
+            let observation = if sees { &self.inputs[env * width..][..width] } else { &[] };
+            self.learner.estimate(Some(env), observation, row, &mut self.estimates)?;
+            if !row.iter().all(|output| output.is_finite()) {
+                return Err(diverged("belief", self.step));
+            }
+            self.actions[env] = self.explorer.act(&self.estimates, self.step);
+        }
+        if sees {
+            for (input, &action) in self.inputs.chunks_exact(width).zip(&self.actions) {
+                self.learner.algorithm.acted(input, action);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what happened in one environment and turns to its next observation. `wrote` is told what was stored.
+    pub(crate) fn remember(
+        &mut self,
+        env: usize,
+        wrote: impl FnOnce(&Transition, &Written) -> Result<()>,
+    ) -> Result<()> {
+        let (happened, bytes) = (self.envs.steps()[env], self.space.frame_bytes());
+        let over = happened.ended();
+        let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
+        let transition = Transition {
+            frame: self.observations[env].latest(),
+            action: self.actions[env] as u32,
+            reward: reward as f32,
+            terminated: happened.terminated,
+            truncated: happened.truncated,
+            last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
+        };
+        self.learner.rewards.see(transition.reward);
+        self.replay.write(env, &transition, &mut self.written)?;
+        wrote(&transition, &self.written)?;
+        self.stats.step(env, &happened);
+        if happened.game_over() {
+            self.learner.algorithm.begin_episode(env);
+        }
+        let frame = &self.envs.frames()[env * bytes..][..bytes];
+        match over {
+            true => self.observations[env].start(frame),
+            false => self.observations[env].push(frame),
+        }
+        Ok(())
+    }
+
+    /// Counts a step in every environment, and notes what is due by it.
+    pub(crate) fn count_step(&mut self) {
+        let before = self.step;
+        self.step += self.config.envs as u64;
+        let learning = &self.config.learning;
+        // The ratio of gradient steps to environment steps is the same however many environments there are.
+        let first = before.max(learning.warmup) / learning.every;
+        let gradient_steps = (self.step / learning.every).saturating_sub(first);
+        let copies = |every| before / every != self.step / every;
+        let copy = matches!(learning.target, TargetUpdate::Hard(every) if copies(every));
+        self.due = Due { gradient_steps, copy };
+    }
+
+    /// A row of metrics; what was summed starts anew.
+    pub(crate) fn metrics(&mut self) -> Metrics {
+        let row = self.stats.row(self.step, self.explorer.epsilon(self.step));
+        let algorithm = &mut self.learner.algorithm;
+        let names = algorithm.metrics().iter().copied();
+        Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }
+    }
+}
+
+/// What the replay memory of this configuration will take in an environment with this space.
+pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
+    Bytes(Replay::bytes_needed(&config.replay, config.envs, space))
+}
+
+/// An error if the replay memory would take more than there is, where that is known.
+pub(crate) fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
+    let needed = replay_bytes(config, space);
+    match available {
+        Some(available) if needed.0 > available => {
+            let share = available as f64 / needed.0 as f64;
+            let fits = (config.replay.capacity as f64 * share * 0.9) as usize;
+            Err(Error::Memory { needed, available: Bytes(available), fits })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,409 @@
+//! Trainings by a few words: environments, agents, seeds and settings become runs with folders, and runs become results.
+//! Who asks again for the same runs continues what is missing.
+
+use crate::config::env_args;
+use crate::run::folder::{CONFIG, last_checkpoint, read_config, read_summary};
+use crate::run::logs::time_of_day;
+use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
+use adfq_env::{Args, Purpose, Space};
+use rayon::ThreadPoolBuilder;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[cfg(feature = "cuda")]
+mod cuda;
+
+/// Where networks learn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// On the CPU.
+    #[default]
+    Cpu,
+    /// On the GPU of this number.
+    Cuda(usize),
+}
+
+/// A run to be trained: a folder, and its configuration if it may have to be started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The run folder.
+    pub folder: PathBuf,
+    /// The configuration; none to go on with what the folder holds.
+    pub config: Option<Config>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// It came to its end, now or before.
+    Finished(Box<Summary>),
+    /// It was stopped and saved.
+    Stopped {
+        /// The step at which it stands.
+        step: u64,
+        /// The steps it is to have.
+        steps: u64,
+    },
+}
+
+/// What became of a job.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The run folder.
+    pub folder: PathBuf,
+    /// How it ended. None if it was not begun because it was time to stop.
+    pub ending: Option<Result<Ending>>,
+}
+
+/// What else watches each run: called with its folder, the run before its first step here, and warnings about checkpoints
+/// that could not be used.
+pub type Watch<'a> = dyn Fn(&Path, &Run, &[String]) -> Observers<'static> + Sync + 'a;
+
+/// A training in words. What is not said has its default.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// use adfq_deep::Training;
+///
+/// let training = Training::new("cartpole").agents(["adfq-ts", "dqn"])?.seeds(0..2).steps(200);
+/// let runs = training.run(folder.path())?; // four run folders
+/// assert_eq!(runs.len(), 4);
+/// assert_eq!(training.run(folder.path())?, runs); // all there already
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// Environments and algorithms, and the memory there is.
+    pub host: Host,
+    /// Environments, a run each for every agent and seed.
+    pub envs: Vec<String>,
+    /// Agents with their policies. None stands for the configuration's, and a policy of none for the agent's default.
+    pub agents: Vec<(String, Option<String>)>,
+    /// A policy for the configuration's agent.
+    pub policy: Option<String>,
+    /// Seeds. None stands for the configuration's.
+    pub seeds: Vec<u64>,
+    /// The settings to start from.
+    pub preset: String,
+    /// A configuration to start from in place of a preset.
+    pub config: Option<Config>,
+    /// Environment steps.
+    pub steps: Option<u64>,
+    /// Environments side by side in each run.
+    pub parallel_envs: Option<usize>,
+    /// Arguments of the environment.
+    pub env_args: Args,
+    /// Changes of single settings, as `learning.batch=64`.
+    pub settings: Vec<String>,
+    /// What the runs share.
+    pub resources: Resources,
+}
+
+/// What runs that train side by side share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resources {
+    /// Where networks learn.
+    pub device: Device,
+    /// Runs at once on the CPU; by default one for each core.
+    pub jobs: Option<usize>,
+    /// Threads of each run's network; by default its share of the cores.
+    pub threads: Option<usize>,
+    /// Runs that go step by step together on a GPU; by default all that can.
+    pub together: Option<NonZeroUsize>,
+}
+
+impl Training {
+    /// In this environment, with the default settings for it.
+    pub fn new(env: &str) -> Self {
+        Self {
+            host: Host::here(),
+            envs: vec![env.to_owned()],
+            agents: vec![],
+            policy: None,
+            seeds: vec![],
+            preset: "default".to_owned(),
+            config: None,
+            steps: None,
+            parallel_envs: None,
+            env_args: Args::new(),
+            settings: vec![],
+            resources: Resources::default(),
+        }
+    }
+
+    /// With environments and algorithms of the user's own.
+    #[must_use]
+    pub fn host(self, host: Host) -> Self {
+        Self { host, ..self }
+    }
+
+    /// With this agent and its default policy.
+    #[must_use]
+    pub fn agent(self, agent: &str) -> Self {
+        Self { agents: vec![(agent.to_owned(), None)], ..self }
+    }
+
+    /// With several agents, a run each for every seed; `adfq-eps` is an agent with a policy.
+    pub fn agents<'a>(mut self, words: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        self.agents.clear();
+        for word in words {
+            let (agent, policy) = self.host.algorithms.parse(word)?;
+            self.agents.push((agent, Some(policy)));
+        }
+        Ok(self)
+    }
+
+    /// With these seeds.
+    #[must_use]
+    pub fn seeds(self, seeds: impl IntoIterator<Item = u64>) -> Self {
+        Self { seeds: seeds.into_iter().collect(), ..self }
+    }
+
+    /// Over so many environment steps.
+    #[must_use]
+    pub fn steps(self, steps: u64) -> Self {
+        Self { steps: Some(steps), ..self }
+    }
+
+    /// With one setting changed, as `learning.batch=64`.
+    #[must_use]
+    pub fn set(mut self, assignment: &str) -> Self {
+        self.settings.push(assignment.to_owned());
+        self
+    }
+
+    /// On this device.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.resources.device = device;
+        self
+    }
+
+    /// The configurations of all runs in one environment, and its space.
+    pub fn configs(&self, env: &str) -> Result<(Vec<Config>, Space)> {
+        let (config, space) = self.first_config(env)?;
+        let seeds = if self.seeds.is_empty() { vec![config.seed] } else { self.seeds.clone() };
+        let agents = match &self.agents[..] {
+            [] => vec![config],
+            agents => agents
+                .iter()
+                .map(|(agent, policy)| {
+                    let kept = (config.agent == *agent).then_some(&config.policy);
+                    let policy = policy.as_ref().or(self.policy.as_ref()).or(kept);
+                    self.host.algorithms.with_agent(config.clone(), agent, policy.map(String::as_str))
+                })
+                .collect::<Result<_>>()?,
+        };
+        let configs = agents.into_iter().flat_map(|config| {
+            seeds.iter().map(move |&seed| Config { seed, ..config.clone() }).collect::<Vec<_>>()
+        });
+        let configs: Vec<_> = configs.map(|config| self.assigned(config)).collect::<Result<_>>()?;
+        Ok((configs, space))
+    }
+
+    /// The configuration before agents, seeds and assignments. The environment is made to learn its space.
+    fn first_config(&self, env: &str) -> Result<(Config, Space)> {
+        let mut args = self.config.as_ref().map(|config| config.env_args.clone()).unwrap_or_default();
+        args.extend(self.env_args.clone());
+        let args = env_args(&args, &self.settings)?;
+        let made = self.host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
+        let mut config = match &self.config {
+            Some(config) => config.clone(),
+            None => Config::preset(&self.preset, env, made.space())?,
+        };
+        (config.env, config.env_args) = (env.to_owned(), args);
+        if let Some(steps) = self.steps {
+            config = config.with_steps(steps);
+        }
+        if let (Some(policy), []) = (&self.policy, &self.agents[..]) {
+            config.policy = policy.clone();
+        }
+        config.envs = self.parallel_envs.unwrap_or(config.envs);
+        Ok((config, made.space().clone()))
+    }
+
+    fn assigned(&self, config: Config) -> Result<Config> {
+        self.host.check(&config)?;
+        let env = config.env.clone();
+        let config = self.settings.iter().try_fold(config, |config, setting| config.with(setting))?;
+        match config.env == env {
+            true => self.host.check(&config).map(|()| config),
+            false => Err(Error::Setting { name: "env", must: "given as the environment to train in" }),
+        }
+    }
+
+    /// The runs of this training. One alone gets the folder; several get folders in it whose names say what differs.
+    pub fn jobs(&self, folder: &Path) -> Result<Vec<Job>> {
+        let mut configs = vec![];
+        for env in &self.envs {
+            configs.extend(self.configs(env)?.0);
+        }
+        let alone = configs.len() == 1;
+        let folder = |config: &Config| match alone {
+            true => folder.to_owned(),
+            false => folder.join(folder_name(config)),
+        };
+        let job = |config: Config| Job { folder: folder(&config), config: Some(config) };
+        Ok(configs.into_iter().map(job).collect())
+    }
+
+    /// Trains every run that is not finished yet, resumes those that were stopped, and returns what all have reached. The
+    /// error is that of the first run that failed.
+    pub fn run(&self, folder: impl AsRef<Path>) -> Result<Vec<Summary>> {
+        let jobs = self.jobs(folder.as_ref())?;
+        let watch = |_: &Path, _: &Run, _: &[String]| vec![];
+        let (outcomes, _) = train(jobs, &self.host, &self.resources, &watch, &AtomicBool::new(false))?;
+        let mut summaries = vec![];
+        for Outcome { ending, .. } in outcomes {
+            if let Some(Ending::Finished(summary)) = ending.transpose()? {
+                summaries.push(*summary);
+            }
+        }
+        Ok(summaries)
+    }
+}
+
+/// A name for the folder of a run: `cartpole-adfq-thompson-0`.
+pub fn folder_name(config: &Config) -> String {
+    let env = config.env.to_lowercase().replace(['/', ':'], "-");
+    format!("{env}-{}-{}-{}", config.agent, config.policy, config.seed)
+}
+
+/// Trains these runs to their ends, several side by side. The runs that are finished already stay as they are, those that
+/// were stopped go on. One that fails does not stop the others. With `stop` set all are saved. On a GPU it is told where
+/// the time of each group of runs went.
+pub fn train(
+    jobs: Vec<Job>,
+    host: &Host,
+    resources: &Resources,
+    watch: &Watch,
+    stop: &AtomicBool,
+) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
+    match resources.device {
+        Device::Cpu => Ok((on_cpu(jobs, host, resources, watch, stop)?, vec![])),
+        #[cfg(feature = "cuda")]
+        Device::Cuda(number) => cuda::train(number, jobs, host, resources.together, watch, stop),
+        #[cfg(not(feature = "cuda"))]
+        Device::Cuda(number) => Err(Error::NoCuda(format!("cuda:{number}"))),
+    }
+}
+
+/// A run that has been begun, or one that was finished before.
+enum Begun {
+    Ready(Box<(PathBuf, Run, Observers<'static>)>),
+    Finished(Box<Summary>),
+}
+
+impl Job {
+    /// Makes the run, or takes it up.
+    fn begin(&self, host: &Host, watch: &Watch) -> Result<Begun> {
+        // The memory that is left is another each time.
+        let host = &Host { memory: host.memory.and(Host::here().memory), ..host.clone() };
+        let there = self.folder.join(CONFIG).exists();
+        if let (Some(config), true) = (&self.config, there) {
+            if read_config(&self.folder)? != *config {
+                return Err(Error::OtherRun { path: self.folder.clone() });
+            }
+            if let Some(summary) = read_summary(&self.folder)? {
+                return Ok(Begun::Finished(Box::new(summary)));
+            }
+        }
+        let (folder, run, warnings) = match &self.config {
+            Some(config) if !there => {
+                // Whatever is wrong with the configuration is said before anything is written.
+                let run = Run::new(config, host)?;
+                (RunFolder::create(&self.folder, &run)?, run, vec![])
+            }
+            _ => RunFolder::resume(&self.folder, host)?,
+        };
+        let mut observers = watch(&self.folder, &run, &warnings);
+        observers.extend(folder.observers(&run, time_of_day())?);
+        Ok(Begun::Ready(Box::new((self.folder.clone(), run, observers))))
+    }
+}
+
+fn on_cpu(
+    jobs: Vec<Job>,
+    host: &Host,
+    resources: &Resources,
+    watch: &Watch,
+    stop: &AtomicBool,
+) -> Result<Vec<Outcome>> {
+    let order: Vec<PathBuf> = jobs.iter().map(|job| job.folder.clone()).collect();
+    let at_once = resources.jobs.unwrap_or(cores()).clamp(1, jobs.len().max(1));
+    let alone = jobs.len() == 1 && resources.threads.is_none();
+    let queue = Mutex::new(VecDeque::from(jobs));
+    let done = Mutex::new(vec![]);
+    let work = || {
+        while let Some(job) = next(&queue).filter(|_| !stop.load(Ordering::Relaxed)) {
+            let ending = job.begin(host, watch).and_then(|begun| train_alone(begun, stop));
+            locked(&done).push(Outcome { folder: job.folder, ending: Some(ending) });
+        }
+    };
+    match alone {
+        // Handing work to another thread takes longer than the work of a small network.
+        true => work(),
+        false => {
+            let threads = resources.threads.unwrap_or(cores() / at_once).max(1);
+            let pool = || ThreadPoolBuilder::new().num_threads(threads).build();
+            let pools = (0..at_once).map(|_| pool().map_err(|error| Error::State(error.to_string())));
+            let pools = pools.collect::<Result<Vec<_>>>()?;
+            std::thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
+        }
+    }
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = |folder: PathBuf| match done.iter().position(|outcome| outcome.folder == folder) {
+        Some(at) => done.swap_remove(at),
+        None => Outcome { folder, ending: None },
+    };
+    Ok(order.into_iter().map(outcome).collect())
+}
+
+fn train_alone(begun: Begun, stop: &AtomicBool) -> Result<Ending> {
+    match begun {
+        Begun::Finished(summary) => Ok(Ending::Finished(summary)),
+        Begun::Ready(ready) => {
+            let (folder, run, observers) = *ready;
+            let mut trainer = Trainer::on_cpu(vec![run])?;
+            let trained = trainer.train(&mut [observers], stop);
+            ending(&folder, trainer.run(), trained)
+        }
+    }
+}
+
+/// How a run ended, given whether it came to its end.
+fn ending(folder: &Path, run: &Run, trained: Result<bool>) -> Result<Ending> {
+    match trained.map_err(|error| name_checkpoint(error, folder))? {
+        true => match Summary::new(run) {
+            Some(summary) => Ok(Ending::Finished(Box::new(summary))),
+            None => Err(Error::NotARun { path: folder.to_owned(), reason: "it was never evaluated".into() }),
+        },
+        false => Ok(Ending::Stopped { step: run.step(), steps: run.config().steps }),
+    }
+}
+
+/// Where to go back to is known only here.
+fn name_checkpoint(error: Error, folder: &Path) -> Error {
+    let good = last_checkpoint(folder);
+    match error {
+        Error::Diverged { quantity, step, .. } => Error::Diverged { quantity, step, good },
+        Error::Env(source) => Error::Stopped { source: Box::new(source), good },
+        other => other,
+    }
+}
+
+fn next(queue: &Mutex<VecDeque<Job>>) -> Option<Job> {
+    locked(queue).pop_front()
+}
+
+/// What a panicking thread leaves behind is whole: nothing is ever half pushed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,104 @@
+//! Many runs on one GPU: which of them go together, and what became of each.
+
+use super::{Begun, Ending, Job, Outcome, Watch, cores, ending, name_checkpoint};
+use crate::{Config, Error, Host, Observers, Result, Run, Timeline, Trainer};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// Trains runs on one GPU. Those that fit together go step by step together, as many as `together` says.
+pub(super) fn train(
+    number: usize,
+    jobs: Vec<Job>,
+    host: &Host,
+    together: Option<NonZeroUsize>,
+    watch: &Watch,
+    stop: &AtomicBool,
+) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
+    let device = adfq_nn::cuda::Device::open(number)?;
+    // Where there are more workers than cores, one that looks for its next task keeps another from its own.
+    let mut host = host.clone();
+    let gym = &mut host.registry.gym;
+    gym.spin = gym.spin && 2 * jobs.len() * gym.workers.get() <= cores();
+    // Each waits for its workers to start.
+    let begun: Vec<_> = jobs.par_iter().map(|job| job.begin(&host, watch)).collect();
+    let (mut outcomes, mut groups) = (vec![], BTreeMap::<String, Vec<Vec<_>>>::new());
+    for (job, begun) in jobs.into_iter().zip(begun) {
+        match begun {
+            Err(error) => outcomes.push(Outcome { folder: job.folder, ending: Some(Err(error)) }),
+            Ok(Begun::Finished(summary)) => {
+                outcomes.push(Outcome { folder: job.folder, ending: Some(Ok(Ending::Finished(summary))) });
+            }
+            Ok(Begun::Ready(ready)) => {
+                let groups = groups.entry(group_of(&ready.1)).or_default();
+                match groups.last_mut().filter(|group| together.is_none_or(|most| group.len() < most.get())) {
+                    Some(group) => group.push(*ready),
+                    None => groups.push(vec![*ready]),
+                }
+            }
+        }
+    }
+    let trained: Vec<_> = std::thread::scope(|scope| {
+        let spawn = |group| scope.spawn(|| train_group(&device, group, stop));
+        let threads: Vec<_> = groups.into_values().flatten().map(spawn).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let mut timelines = vec![];
+    for (group, timeline) in trained {
+        outcomes.extend(group);
+        timelines.extend(timeline);
+    }
+    Ok((outcomes, timelines))
+}
+
+/// What runs must have in common to go step by step together on a GPU, as text.
+fn group_of(run: &Run) -> String {
+    let Config { env, envs, steps, learning, replay, evaluation, logging, .. } = &run.config;
+    let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
+    let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
+    let memory = (replay.capacity, replay.priority.is_some());
+    let network = run.learner.network().spec();
+    let place = (run.step, run.due);
+    format!("{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}")
+}
+
+fn train_group(
+    device: &adfq_nn::cuda::Device,
+    group: Vec<(PathBuf, Run, Observers<'static>)>,
+    stop: &AtomicBool,
+) -> (Vec<Outcome>, Option<Timeline>) {
+    let (mut folders, mut runs, mut observers) = (vec![], vec![], vec![]);
+    for (folder, run, own) in group {
+        folders.push(folder);
+        runs.push(run);
+        observers.push(own);
+    }
+    let failed = |folders: Vec<PathBuf>, error: &Error| {
+        let ending = |folder: PathBuf| {
+            let ending = Some(Err(Error::Group(error.to_string())));
+            Outcome { folder, ending }
+        };
+        folders.into_iter().map(ending).collect()
+    };
+    let mut trainer = match Trainer::on_cuda(device, runs) {
+        Ok(trainer) => trainer,
+        Err(error) => return (failed(folders, &error), None),
+    };
+    let trained = match trainer.train(&mut observers, stop) {
+        Ok(trained) => trained,
+        Err(error) if folders.len() > 1 => return (failed(folders, &error), Some(*trainer.timeline())),
+        Err(error) => {
+            let ending = Some(Err(name_checkpoint(error, &folders[0])));
+            return (vec![Outcome { folder: folders.remove(0), ending }], Some(*trainer.timeline()));
+        }
+    };
+    let timeline = *trainer.timeline();
+    let outcome = |(folder, mut run): (PathBuf, Run)| {
+        let trained = run.take_failure().map_or(Ok(trained), Err);
+        let ending = Some(ending(&folder, &run, trained));
+        Outcome { folder, ending }
+    };
+    (folders.into_iter().zip(trainer.into_runs()).map(outcome).collect(), Some(timeline))
+}
