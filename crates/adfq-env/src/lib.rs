@@ -25,7 +25,6 @@
 //! ```
 
 mod classic;
-mod envs;
 mod episode;
 mod error;
 mod gym;
@@ -33,13 +32,11 @@ mod mdp;
 pub mod minatar;
 mod picture;
 mod registry;
-mod saved;
 mod space;
 mod time_limit;
 mod vec_env;
 
 pub use classic::{Acrobot, CartPole, MountainCar};
-pub use envs::Envs;
 pub use error::{Error, Result};
 pub use gym::Gym;
 pub use mdp::MdpEnv;
@@ -47,7 +44,7 @@ pub use picture::{Picture, to_text};
 pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
-pub use vec_env::VecEnv;
+pub use vec_env::{Envs, VecEnv};
 
 /// What one action led to, besides the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
