@@ -60,13 +60,58 @@ fn main() -> ExitCode {
     }
 }
 
-/// The error and its causes, each said once: our own messages already end in the system's words.
-fn message(error: &anyhow::Error) -> String {
-    error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
+/// The error and its causes, each said once: our own messages already end in the system's words. Below it comes the option
+/// that helps, where there is one.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let said = error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
         match said.contains(&cause) {
             true => said,
             false if said.is_empty() => cause,
             false => format!("{said}: {cause}"),
         }
-    })
+    });
+    match error.chain().find_map(|cause| hint(cause)) {
+        Some(hint) => format!("{said}\nhint: {hint}"),
+        None => said,
+    }
+}
+
+/// The libraries speak of their own settings; this is how the program names them.
+fn hint(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Start};
+    let error = match error.downcast_ref::<adfq_deep::Error>() {
+        Some(adfq_deep::Error::Env(error)) => Some(error),
+        Some(adfq_deep::Error::Stopped { source, .. }) => Some(&**source),
+        _ => error.downcast_ref::<adfq_env::Error>(),
+    };
+    match error? {
+        NoPython { .. } | Start { .. } => Some("name an interpreter with --python PATH"),
+        Gymnasium { reason, .. } if reason.contains("Gym::python") => Some("name one with --python PATH"),
+        Hung { .. } => Some("give it longer with --worker-timeout SECONDS"),
+        Argument { .. } => {
+            Some("arguments are given by --set env_args.NAME=VALUE, or in the configuration file")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adfq_env::Error;
+
+    #[test]
+    fn options_that_help_are_named_however_deep_the_error_lies() {
+        let hung = || Error::Hung { env: "gym:Slow-v0".to_owned(), seconds: 1.0 };
+        let stopped =
+            || adfq_deep::Error::Stopped { source: Box::new(hung()), folder: "run".into(), good: None };
+        let errors: [anyhow::Error; 3] =
+            [hung().into(), adfq_deep::Error::from(hung()).into(), stopped().into()];
+        for error in errors {
+            let said = message(&error.context("seed 3"));
+            assert!(said.starts_with("seed 3: gym:Slow-v0 did not answer within 1 s"), "{said}");
+            assert!(said.ends_with("\nhint: give it longer with --worker-timeout SECONDS"), "{said}");
+        }
+        assert!(!message(&Error::NoEpisode.into()).contains("hint"));
+    }
 }

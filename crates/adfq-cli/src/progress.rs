@@ -1,5 +1,6 @@
 //! Training on a terminal: a bar for each run, several runs side by side, and the line at the end.
 
+use crate::message;
 use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::run::{Clock, Run};
@@ -216,7 +217,7 @@ fn train_together(
         let outcome = failure.map_or(Ok(outcome), |error| Err(name_checkpoint(error, &watch.run)));
         match watch.finish(&trainer, bars, outcome) {
             Ok(summary) => summaries.extend(summary),
-            Err(error) => errors.push(format!("{folder}: {error}")),
+            Err(error) => errors.push(format!("{folder}: {}", message(&error))),
         }
     }
     Ok((summaries, errors))
@@ -263,7 +264,9 @@ pub fn train_all(
                     });
                     match outcome {
                         Ok(summary) => locked(&summaries).extend(summary),
-                        Err(error) => locked(&errors).push(format!("{}: {error}", start.folder.display())),
+                        Err(error) => {
+                            locked(&errors).push(format!("{}: {}", start.folder.display(), message(&error)))
+                        }
                     }
                 }
             });
