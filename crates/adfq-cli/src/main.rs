@@ -60,13 +60,66 @@ fn main() -> ExitCode {
     }
 }
 
-/// The error and its causes, each said once: our own messages already end in the system's words.
-fn message(error: &anyhow::Error) -> String {
-    error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
+/// The error and its causes, each said once: our own messages already end in the system's words. Below it comes the option
+/// that helps, where there is one.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let said = error.chain().map(|cause| cause.to_string()).fold(String::new(), |said, cause| {
         match said.contains(&cause) {
             true => said,
             false if said.is_empty() => cause,
             false => format!("{said}: {cause}"),
         }
-    })
+    });
+    error.chain().flat_map(|cause| hints(cause)).fold(said, |said, hint| format!("{said}\nhint: {hint}"))
+}
+
+/// The libraries speak of their own settings; this is how the program names them.
+fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Start};
+    let (mut hints, mut env) = (vec![], error.downcast_ref::<adfq_env::Error>());
+    match error.downcast_ref::<adfq_deep::Error>() {
+        Some(adfq_deep::Error::Env(error)) => env = Some(error),
+        Some(adfq_deep::Error::Stopped { source, folder, .. }) => {
+            env = Some(source);
+            hints.push(format!("go on with: adfq train --resume {}", folder.display()));
+        }
+        Some(adfq_deep::Error::RunExists { path }) => {
+            hints.push(format!("go on with it by: adfq train --resume {}", path.display()));
+        }
+        _ => {}
+    }
+    let option = match env {
+        Some(NoPython { .. } | Start { .. }) => Some("name an interpreter with --python PATH"),
+        Some(Gymnasium { reason, .. }) if reason.contains("Gym::python") => {
+            Some("name one with --python PATH")
+        }
+        Some(Hung { .. }) => Some("give it longer with --worker-timeout SECONDS"),
+        Some(Argument { .. }) => {
+            Some("arguments are given by --set env_args.NAME=VALUE, or in the configuration file")
+        }
+        _ => None,
+    };
+    hints.extend(option.map(str::to_owned));
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adfq_env::Error;
+
+    #[test]
+    fn options_that_help_are_named_however_deep_the_error_lies() {
+        let hung = || Error::Hung { env: "gym:Slow-v0".to_owned(), seconds: 1.0 };
+        let stopped =
+            || adfq_deep::Error::Stopped { source: Box::new(hung()), folder: "run".into(), good: None };
+        let errors: [anyhow::Error; 3] =
+            [hung().into(), adfq_deep::Error::from(hung()).into(), stopped().into()];
+        for error in errors {
+            let said = message(&error.context("seed 3"));
+            assert!(said.starts_with("seed 3: gym:Slow-v0 did not answer within 1 s"), "{said}");
+            assert!(said.ends_with("\nhint: give it longer with --worker-timeout SECONDS"), "{said}");
+        }
+        assert!(!message(&Error::NoEpisode.into()).contains("hint"));
+    }
 }

@@ -1,9 +1,10 @@
 //! Training on a terminal: a bar for each run, and the lines at the end.
 
+use crate::message;
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
-use adfq_deep::{Config, Error, Host, Observer, Observers, Result, Run, Summary};
+use adfq_deep::{Config, Host, Observer, Observers, Result, Run, Summary};
 use anyhow::bail;
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -53,8 +54,8 @@ impl Bars {
                     let on = format!("adfq train --resume {folder}");
                     self.say(&format!("stopped at step {step} of {steps}; go on with: {on}"));
                 }
-                Some(Err(error)) if count == 1 => return Err(explained(error, &folder)),
-                Some(Err(error)) => errors.push(format!("{}: {}", folder.display(), explained(error, &folder))),
+                Some(Err(error)) if count == 1 => return Err(error.into()),
+                Some(Err(error)) => errors.push(format!("{}: {}", folder.display(), message(&error.into()))),
                 None => {}
             }
         }
@@ -135,16 +136,6 @@ impl Drop for Bar {
     /// A run that was stopped, or failed, leaves no bar behind.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-/// An error with what the program can do about it.
-fn explained(error: Error, folder: &Path) -> anyhow::Error {
-    match &error {
-        Error::Stopped { .. } => {
-            anyhow::anyhow!("{error}: go on with `adfq train --resume {}`", folder.display())
-        }
-        _ => error.into(),
     }
 }
 

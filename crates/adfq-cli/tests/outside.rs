@@ -162,6 +162,7 @@ fn an_environment_that_hangs_stops_training() {
     command.args(["--worker-timeout", "1"]);
     let said = complaint(command);
     assert!(said.contains("did not answer within 1 s"), "{said}");
+    assert!(said.contains("hint: give it longer with --worker-timeout SECONDS"), "{said}");
 }
 
 /// Not even a worker that is busy in C, and lets no other thread of Python run, outlives the program.
@@ -232,8 +233,12 @@ fn mistakes_are_explained() {
         (said("gym:tests.bridge.envs:Counter-v0", &["env_args.kind=dict"]), " are Dict("),
         (said("cartpole", &["env_args.gravity=1"]), "cartpole takes no arguments, but \"gravity\" was given"),
         (
+            said("cartpole", &["env_args.gravity=1"]),
+            "\nhint: arguments are given by --set env_args.NAME=VALUE",
+        ),
+        (
             complaint(train("gym:CartPole-v1", &[], &folder.path().join("run"), Path::new("no/python"))),
-            "--python PATH",
+            "\nhint: name an interpreter with --python PATH",
         ),
     ] {
         assert!(said.contains(part), "{said}");

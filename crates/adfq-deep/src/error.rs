@@ -109,6 +109,8 @@ pub enum Error {
     Stopped {
         /// What it said.
         source: Box<adfq_env::Error>,
+        /// The run folder.
+        folder: PathBuf,
         /// The last checkpoint, where there is one.
         good: Option<PathBuf>,
     },

@@ -390,7 +390,7 @@ fn name_checkpoint(error: Error, folder: &Path) -> Error {
     let good = last_checkpoint(folder);
     match error {
         Error::Diverged { quantity, step, .. } => Error::Diverged { quantity, step, good },
-        Error::Env(source) => Error::Stopped { source: Box::new(source), good },
+        Error::Env(source) => Error::Stopped { source: Box::new(source), folder: folder.to_owned(), good },
         other => other,
     }
 }

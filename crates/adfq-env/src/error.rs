@@ -90,7 +90,7 @@ pub enum Error {
         known: String,
     },
     /// An argument for an environment that takes none.
-    #[error("{env} takes no arguments, but {arg:?} was given: leave it out of env_args")]
+    #[error("{env} takes no arguments, but {arg:?} was given: leave it out of EnvSpec::args")]
     Argument {
         /// The environment.
         env: String,
@@ -102,7 +102,7 @@ pub enum Error {
     Mdp(#[from] adfq::Error),
     /// No Python to run a worker with.
     #[error(
-        "there is no Python to run the environment with (tried {tried}): install Python 3.9 or later, activate a virtual environment, or name an interpreter with --python PATH"
+        "there is no Python to run the environment with (tried {tried}): install Python 3.9 or later, activate a virtual environment, or name an interpreter (Gym::python)"
     )]
     NoPython {
         /// Where it was looked for.
@@ -115,7 +115,7 @@ pub enum Error {
         env: String,
     },
     /// A worker that could not be started.
-    #[error("cannot start {python}: {source}; name another interpreter with --python PATH", python = python.display())]
+    #[error("cannot start {python}: {source}; name another interpreter (Gym::python)", python = python.display())]
     Start {
         /// The interpreter.
         python: PathBuf,
@@ -166,7 +166,7 @@ pub enum Error {
     },
     /// An environment that does not answer.
     #[error(
-        "{env} did not answer within {seconds} s, and its worker was ended: if it needs longer, say so with --worker-timeout SECONDS"
+        "{env} did not answer within {seconds} s, and its worker was ended: if it needs longer, raise the limit (Gym::timeout)"
     )]
     Hung {
         /// The environment.

@@ -1,8 +1,8 @@
-//! What an agent acts in. The trait [`Env`] follows Gymnasium: reset with a seed, step with an action, and a step says
-//! apart whether the episode *ended* (terminated) or was *cut off* (truncated).
+//! What an agent acts in. The trait [`Env`] follows Gymnasium: reset with a seed, step with an action. A step tells an
+//! episode that *terminated* from one that was *truncated*.
 //!
-//! Nothing here knows an agent. An environment emits *frames*, plain bytes whose meaning its [`Space`] states; who
-//! stacks or stores them does so elsewhere.
+//! Nothing here knows an agent. An environment emits *frames*: plain bytes, whose meaning its [`Space`] states. Stacking
+//! and storing them happens elsewhere.
 //!
 //! ```
 //! use adfq_env::{Env, make};
@@ -23,9 +23,55 @@
 //! assert_eq!(score, 500.0);
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
+//!
+//! # Your own environment
+//!
+//! Three methods make an environment, and a [`Registry`] makes it known by name:
+//!
+//! ```
+//! use adfq_env::{Env, EnvSpec, Registry, Result, Space, Step};
+//!
+//! /// Walk to the right end of five cells.
+//! struct Corridor {
+//!     space: Space,
+//!     cell: usize,
+//! }
+//!
+//! impl Corridor {
+//!     fn new() -> Self {
+//!         // One number a frame, two actions.
+//!         Self { space: Space::flat(1, 2), cell: 0 }
+//!     }
+//! }
+//!
+//! impl Env for Corridor {
+//!     fn space(&self) -> &Space {
+//!         &self.space
+//!     }
+//!
+//!     fn reset(&mut self, _seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
+//!         self.cell = 0;
+//!         self.space.write(&[0.0], frame)
+//!     }
+//!
+//!     fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
+//!         self.cell = if action == 1 { self.cell + 1 } else { self.cell.saturating_sub(1) };
+//!         self.space.write(&[self.cell as f32], frame)?;
+//!         let terminated = self.cell == 4;
+//!         Ok(Step { reward: if terminated { 1.0 } else { 0.0 }, terminated, ..Step::default() })
+//!     }
+//! }
+//!
+//! let mut registry = Registry::default();
+//! registry.register("corridor", |_: &EnvSpec| Ok(Corridor::new()));
+//!
+//! let mut envs = registry.envs(&EnvSpec::new("corridor"), 8)?;
+//! envs.reset(0)?;
+//! assert_eq!(envs.step(&[1; 8])?.len(), 8);
+//! # Ok::<(), adfq_env::Error>(())
+//! ```
 
 mod classic;
-mod envs;
 mod episode;
 mod error;
 mod gym;
@@ -33,13 +79,11 @@ mod mdp;
 pub mod minatar;
 mod picture;
 mod registry;
-mod saved;
 mod space;
 mod time_limit;
 mod vec_env;
 
 pub use classic::{Acrobot, CartPole, MountainCar};
-pub use envs::Envs;
 pub use error::{Error, Result};
 pub use gym::Gym;
 pub use mdp::MdpEnv;
@@ -47,7 +91,7 @@ pub use picture::{Picture, to_text};
 pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
-pub use vec_env::VecEnv;
+pub use vec_env::{Envs, VecEnv};
 
 /// What one action led to, besides the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

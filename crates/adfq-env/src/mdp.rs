@@ -1,9 +1,9 @@
 //! Finite MDPs as environments: the state is shown as a single one among zeros. The models, DeepSea's among them, are
 //! those of [`adfq::mdp`], and are stepped, not written again.
 
-use crate::episode::{Episode, check_frame};
+use crate::episode::{Episode, refuse};
 use crate::picture::Canvas;
-use crate::{Element, Env, Picture, Result, Space, Step, saved};
+use crate::{Element, Env, Picture, Result, Space, Step};
 use adfq::mdp::{DeepSea, Mdp};
 
 /// A finite MDP as an environment. A frame has one byte a state, 1 for the present state and 0 for all others; for
@@ -109,7 +109,7 @@ impl Env for MdpEnv {
     }
 
     fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
-        check_frame(frame, self.space.frame_bytes())?;
+        self.space.check_frame(frame)?;
         self.episode.seed(seed);
         let start = self.mdp.start(&mut self.episode.rng);
         self.episode.start(start);
@@ -118,7 +118,7 @@ impl Env for MdpEnv {
     }
 
     fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
-        self.episode.check((action, self.mdp.actions()), frame, self.space.frame_bytes())?;
+        self.episode.check(&self.space, action, frame)?;
         let step = self.mdp.step(self.episode.state, action, &mut self.episode.rng);
         (self.episode.state, self.episode.running) = (step.next_state, !step.terminal);
         self.write(frame);
@@ -126,14 +126,14 @@ impl Env for MdpEnv {
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        self.episode.save(&self.tag()).map(Some)
+        self.episode.save(&self.tag())
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (tag, states) = (self.tag(), self.mdp.states());
         self.episode = Episode::restore(&tag, state, |&state| match state < states {
             true => Ok(()),
-            false => Err(saved::refuse(&tag, format!("there is no state {state} among {states}"))),
+            false => Err(refuse(&tag, format!("there is no state {state} among {states}"))),
         })?;
         Ok(())
     }

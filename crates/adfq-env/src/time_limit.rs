@@ -1,6 +1,7 @@
 //! Time limits: an episode of so many steps is cut off, which is not its end.
 
-use crate::{Env, Picture, Result, Space, Step, saved};
+use crate::episode::{refuse, restore, save};
+use crate::{Env, Picture, Result, Space, Step};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "TimeLimit";
@@ -76,15 +77,15 @@ impl<E: Env> Env for TimeLimit<E> {
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
         let Self { limit, steps, .. } = *self;
-        let save = |env| saved::save(NAME, &Saved { limit, steps, env });
-        self.env.save()?.map(save).transpose()
+        let saved = |env| save(NAME, &Saved { limit, steps, env });
+        self.env.save()?.map(saved).transpose()
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let Saved { limit, steps, env } = saved::restore(NAME, state)?;
+        let Saved { limit, steps, env } = restore(NAME, state)?;
         if limit != self.limit {
             let reason = format!("its limit is {limit} steps and not {}", self.limit);
-            return Err(saved::refuse(NAME, reason));
+            return Err(refuse(NAME, reason));
         }
         self.env.restore(&env)?;
         self.steps = steps;

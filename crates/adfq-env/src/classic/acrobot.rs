@@ -1,13 +1,11 @@
 //! Acrobot (Sutton 1996): swing two links up by a torque at the joint between them.
 
-use super::{check_within, space};
-use crate::episode::{Episode, check_frame, write};
+use super::{Control, System};
+use crate::Picture;
 use crate::picture::Canvas;
-use crate::{Env, Picture, Result, Space, Step};
 use libm::{cos, sin, sincos};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-const NAME: &str = "Acrobot";
 /// Seconds of a step.
 const DT: f64 = 0.2;
 const GRAVITY: f64 = 9.8;
@@ -38,43 +36,62 @@ const LARGEST: [f64; 2] = [4.0 * PI, 9.0 * PI];
 /// assert!(env.state().iter().all(|x| x.abs() < 1e-15));
 /// # Ok::<(), adfq_env::Error>(())
 /// ```
+pub type Acrobot = Control<AcrobotSystem>;
+
+/// The equations of [`Acrobot`].
 #[derive(Clone, Debug)]
-pub struct Acrobot {
-    space: Space,
-    episode: Episode<[f64; 4]>,
-}
+pub struct AcrobotSystem;
 
-impl Acrobot {
-    /// Two links before their first episode.
-    pub fn new() -> Self {
-        Self { space: space(6, 3), episode: Episode::new([0.0; 4]) }
+impl System for AcrobotSystem {
+    type State = [f64; 4];
+    const NAME: &'static str = "Acrobot";
+    const BOUNDS: &'static [(&'static str, [f64; 2], &'static str)] = &[
+        ("first angle", [-PI, PI], "within ±π"),
+        ("second angle", [-PI, PI], "within ±π"),
+        ("first velocity", [-LARGEST[0], LARGEST[0]], "within ±4π"),
+        ("second velocity", [-LARGEST[1], LARGEST[1]], "within ±9π"),
+    ];
+    const ACTIONS: &'static [&'static str] = &["torque -1", "no torque", "torque +1"];
+    const NUMBERS: usize = 6;
+    const REST: [f64; 4] = [0.0; 4];
+
+    fn start(mut uniform: impl FnMut(f64, f64) -> f64) -> [f64; 4] {
+        // Gymnasium rounds the first state, and no other, to f32.
+        std::array::from_fn(|_| f64::from(uniform(-0.1, 0.1) as f32))
     }
 
-    /// (θ₁, θ₂, θ̇₁, θ̇₂).
-    pub fn state(&self) -> [f64; 4] {
-        self.episode.state
+    #[inline]
+    fn advance(state: [f64; 4], action: usize) -> ([f64; 4], f64, bool) {
+        let state = swing(state, action as f64 - 1.0);
+        let terminated = -cos(state[0]) - cos(state[1] + state[0]) > 1.0;
+        (state, if terminated { 0.0 } else { -1.0 }, terminated)
     }
 
-    /// Starts an episode in this state; the angles lie in [-π, π], the velocities within 4π and 9π.
-    pub fn set_state(&mut self, state: [f64; 4]) -> Result<()> {
-        check(&state)?;
-        self.episode.start(state);
-        Ok(())
+    #[inline]
+    fn observe([theta1, theta2, velocity1, velocity2]: [f64; 4]) -> impl AsRef<[f32]> {
+        let ((sin1, cos1), (sin2, cos2)) = (sincos(theta1), sincos(theta2));
+        [cos1, sin1, cos2, sin2, velocity1, velocity2].map(|number| number as f32)
     }
-}
 
-impl Default for Acrobot {
-    fn default() -> Self {
-        Self::new()
+    fn draw(state: [f64; 4]) -> Picture {
+        let [theta1, theta2, ..] = state;
+        let (size, scale) = (200.0, 200.0 / 4.4);
+        let hang = |[x, y]: [f64; 2], angle| [x + scale * sin(angle), y + scale * cos(angle)];
+        let pivot = [size / 2.0, size / 2.0];
+        let joint = hang(pivot, theta1);
+        let tip = hang(joint, theta1 + theta2);
+        let mut canvas = Canvas::new(200, 200, [255; 3]);
+        let goal = pivot[1] - scale;
+        canvas.line([0.0, goal], [size, goal], 1.5, [120; 3]);
+        for (from, to) in [(pivot, joint), (joint, tip)] {
+            canvas.line(from, to, 8.0, [0, 160, 165]);
+            canvas.circle(to, 4.0, [0, 160, 165]);
+        }
+        for centre in [pivot, joint] {
+            canvas.circle(centre, 5.0, [205, 190, 0]);
+        }
+        canvas.finish()
     }
-}
-
-fn check(&[theta1, theta2, velocity1, velocity2]: &[f64; 4]) -> Result<()> {
-    for (quantity, angle) in [("first angle", theta1), ("second angle", theta2)] {
-        check_within(NAME, quantity, angle, (-PI, PI), "within ±π")?;
-    }
-    check_within(NAME, "first velocity", velocity1, (-LARGEST[0], LARGEST[0]), "within ±4π")?;
-    check_within(NAME, "second velocity", velocity2, (-LARGEST[1], LARGEST[1]), "within ±9π")
 }
 
 /// The equations of motion as in the book of Sutton and Barto.
@@ -96,7 +113,7 @@ fn derivative([theta1, theta2, velocity1, velocity2]: [f64; 4], torque: f64) -> 
 
 /// One step of the classic Runge-Kutta method, wrapped and bounded.
 #[inline]
-fn advance(state: [f64; 4], torque: f64) -> [f64; 4] {
+fn swing(state: [f64; 4], torque: f64) -> [f64; 4] {
     let along = |scale: f64, k: [f64; 4]| std::array::from_fn(|i| state[i] + scale * k[i]);
     let k1 = derivative(state, torque);
     let k2 = derivative(along(DT / 2.0, k1), torque);
@@ -118,67 +135,4 @@ fn wrap(mut angle: f64) -> f64 {
         angle += 2.0 * PI;
     }
     angle
-}
-
-fn observe(frame: &mut [u8], [theta1, theta2, velocity1, velocity2]: [f64; 4]) {
-    let ((sin1, cos1), (sin2, cos2)) = (sincos(theta1), sincos(theta2));
-    write(frame, [cos1, sin1, cos2, sin2, velocity1, velocity2]);
-}
-
-impl Env for Acrobot {
-    fn space(&self) -> &Space {
-        &self.space
-    }
-
-    fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
-        check_frame(frame, 24)?;
-        self.episode.seed(seed);
-        // Gymnasium rounds the first state, and no other, to f32.
-        let state = std::array::from_fn(|_| f64::from(self.episode.uniform(-0.1, 0.1) as f32));
-        self.episode.start(state);
-        observe(frame, state);
-        Ok(())
-    }
-
-    fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
-        self.episode.check((action, 3), frame, 24)?;
-        let state = advance(self.episode.state, action as f64 - 1.0);
-        let terminated = -cos(state[0]) - cos(state[1] + state[0]) > 1.0;
-        (self.episode.state, self.episode.running) = (state, !terminated);
-        observe(frame, state);
-        Ok(Step { reward: if terminated { 0.0 } else { -1.0 }, terminated, ..Step::default() })
-    }
-
-    fn save(&self) -> Result<Option<Vec<u8>>> {
-        self.episode.save(NAME).map(Some)
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.episode = Episode::restore(NAME, state, check)?;
-        Ok(())
-    }
-
-    fn render(&self) -> Result<Picture> {
-        let [theta1, theta2, ..] = self.episode.state;
-        let (size, scale) = (200.0, 200.0 / 4.4);
-        let hang = |[x, y]: [f64; 2], angle| [x + scale * sin(angle), y + scale * cos(angle)];
-        let pivot = [size / 2.0, size / 2.0];
-        let joint = hang(pivot, theta1);
-        let tip = hang(joint, theta1 + theta2);
-        let mut canvas = Canvas::new(200, 200, [255; 3]);
-        let goal = pivot[1] - scale;
-        canvas.line([0.0, goal], [size, goal], 1.5, [120; 3]);
-        for (from, to) in [(pivot, joint), (joint, tip)] {
-            canvas.line(from, to, 8.0, [0, 160, 165]);
-            canvas.circle(to, 4.0, [0, 160, 165]);
-        }
-        for centre in [pivot, joint] {
-            canvas.circle(centre, 5.0, [205, 190, 0]);
-        }
-        Ok(canvas.finish())
-    }
-
-    fn action_names(&self) -> Vec<String> {
-        ["torque -1", "no torque", "torque +1"].map(String::from).to_vec()
-    }
 }

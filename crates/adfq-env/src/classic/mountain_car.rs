@@ -1,12 +1,10 @@
 //! MountainCar (Moore 1990): a car too weak for the hill has to swing up.
 
-use super::{check_within, space};
-use crate::episode::{Episode, check_frame, write};
+use super::{Control, System};
+use crate::Picture;
 use crate::picture::Canvas;
-use crate::{Env, Picture, Result, Space, Step};
 use libm::{cos, sin};
 
-const NAME: &str = "MountainCar";
 const LEFT: f64 = -1.2;
 const RIGHT: f64 = 0.6;
 const FASTEST: f64 = 0.07;
@@ -28,89 +26,43 @@ const GRAVITY: f64 = 0.0025;
 /// assert!(env.set_state([0.7, 0.0]).is_err());
 /// # Ok::<(), adfq_env::Error>(())
 /// ```
+pub type MountainCar = Control<MountainCarSystem>;
+
+/// The equations of [`MountainCar`].
 #[derive(Clone, Debug)]
-pub struct MountainCar {
-    space: Space,
-    episode: Episode<[f64; 2]>,
-}
+pub struct MountainCarSystem;
 
-impl MountainCar {
-    /// A car before its first episode.
-    pub fn new() -> Self {
-        Self { space: space(2, 3), episode: Episode::new([-0.5, 0.0]) }
+impl System for MountainCarSystem {
+    type State = [f64; 2];
+    const NAME: &'static str = "MountainCar";
+    const BOUNDS: &'static [(&'static str, [f64; 2], &'static str)] = &[
+        ("position", [LEFT, RIGHT], "in [-1.2, 0.6]"),
+        ("velocity", [-FASTEST, FASTEST], "in [-0.07, 0.07]"),
+    ];
+    const ACTIONS: &'static [&'static str] = &["left", "none", "right"];
+    const NUMBERS: usize = 2;
+    const REST: [f64; 2] = [-0.5, 0.0];
+
+    fn start(mut uniform: impl FnMut(f64, f64) -> f64) -> [f64; 2] {
+        [uniform(-0.6, -0.4), 0.0]
     }
 
-    /// (position, velocity).
-    pub fn state(&self) -> [f64; 2] {
-        self.episode.state
+    /// Velocity first, then position; the left border stops the car.
+    #[inline]
+    fn advance([position, velocity]: [f64; 2], action: usize) -> ([f64; 2], f64, bool) {
+        let velocity = velocity + ((action as f64 - 1.0) * FORCE + cos(3.0 * position) * -GRAVITY);
+        let velocity = velocity.clamp(-FASTEST, FASTEST);
+        let position = (position + velocity).clamp(LEFT, RIGHT);
+        let velocity = if position == LEFT && velocity < 0.0 { 0.0 } else { velocity };
+        ([position, velocity], -1.0, position >= GOAL && velocity >= 0.0)
     }
 
-    /// Starts an episode in this state; the position lies in [-1.2, .6], the velocity in [-.07, .07].
-    pub fn set_state(&mut self, state: [f64; 2]) -> Result<()> {
-        check(&state)?;
-        self.episode.start(state);
-        Ok(())
-    }
-}
-
-impl Default for MountainCar {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-fn check(&[position, velocity]: &[f64; 2]) -> Result<()> {
-    check_within(NAME, "position", position, (LEFT, RIGHT), "in [-1.2, 0.6]")?;
-    check_within(NAME, "velocity", velocity, (-FASTEST, FASTEST), "in [-0.07, 0.07]")
-}
-
-/// Velocity first, then position; the left border stops the car.
-#[inline]
-fn advance([position, velocity]: [f64; 2], push: f64) -> [f64; 2] {
-    let velocity = velocity + (push * FORCE + cos(3.0 * position) * -GRAVITY);
-    let velocity = velocity.clamp(-FASTEST, FASTEST);
-    let position = (position + velocity).clamp(LEFT, RIGHT);
-    [position, if position == LEFT && velocity < 0.0 { 0.0 } else { velocity }]
-}
-
-/// The height of the hill, for the picture alone.
-fn height(position: f64) -> f64 {
-    0.45 * sin(3.0 * position) + 0.55
-}
-
-impl Env for MountainCar {
-    fn space(&self) -> &Space {
-        &self.space
+    #[inline]
+    fn observe(state: [f64; 2]) -> impl AsRef<[f32]> {
+        state.map(|number| number as f32)
     }
 
-    fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
-        check_frame(frame, 8)?;
-        self.episode.seed(seed);
-        let state = [self.episode.uniform(-0.6, -0.4), 0.0];
-        self.episode.start(state);
-        write(frame, state);
-        Ok(())
-    }
-
-    fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
-        self.episode.check((action, 3), frame, 8)?;
-        let state = advance(self.episode.state, action as f64 - 1.0);
-        let terminated = state[0] >= GOAL && state[1] >= 0.0;
-        (self.episode.state, self.episode.running) = (state, !terminated);
-        write(frame, state);
-        Ok(Step { reward: -1.0, terminated, ..Step::default() })
-    }
-
-    fn save(&self) -> Result<Option<Vec<u8>>> {
-        self.episode.save(NAME).map(Some)
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.episode = Episode::restore(NAME, state, check)?;
-        Ok(())
-    }
-
-    fn render(&self) -> Result<Picture> {
+    fn draw(state: [f64; 2]) -> Picture {
         let (columns, floor) = (300, 200.0);
         let scale = f64::from(columns) / (RIGHT - LEFT);
         let place = |position: f64| [(position - LEFT) * scale, floor - 15.0 - height(position) * 130.0];
@@ -123,7 +75,7 @@ impl Env for MountainCar {
         canvas.line([x, y], [x, y - 28.0], 1.5, [40, 44, 52]);
         canvas.polygon(&[[x, y - 28.0], [x, y - 18.0], [x - 13.0, y - 23.0]], [205, 160, 0]);
 
-        let [position, _] = self.episode.state;
+        let [position, _] = state;
         // The car stands on the slope: `along` it and `up` from it are its axes.
         let ([x, y], [ahead, above]) = (place(position), place(position + 1e-3));
         let length = libm::hypot(ahead - x, above - y);
@@ -135,10 +87,11 @@ impl Env for MountainCar {
         for wheel in [-6.5, 6.5] {
             canvas.circle(at(wheel, 3.5), 3.5, [128; 3]);
         }
-        Ok(canvas.finish())
+        canvas.finish()
     }
+}
 
-    fn action_names(&self) -> Vec<String> {
-        ["left", "none", "right"].map(String::from).to_vec()
-    }
+/// The height of the hill, for the picture alone.
+fn height(position: f64) -> f64 {
+    0.45 * sin(3.0 * position) + 0.55
 }

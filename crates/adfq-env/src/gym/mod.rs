@@ -21,8 +21,6 @@
 //! memory has no name, so nothing can be left behind.
 
 #[cfg(unix)]
-mod env;
-#[cfg(unix)]
 mod envs;
 #[cfg(unix)]
 mod memory;
@@ -94,7 +92,7 @@ impl Kind {
 /// One environment in a worker of its own.
 #[cfg(unix)]
 pub(crate) fn env(spec: &EnvSpec, gym: &Gym, kind: Kind, id: &str) -> Result<Box<dyn Env>> {
-    Ok(Box::new(env::OutsideEnv::new(spec, gym, kind, id)?))
+    Ok(Box::new(envs::OutsideEnv::new(spec, gym, kind, id)?))
 }
 
 /// `count` environments in workers.

@@ -74,7 +74,7 @@ mod tests {
     fn what_was_tried_is_said() {
         let error = choose(None, |_| None).unwrap_err().to_string();
         assert!(error.contains("tried $VIRTUAL_ENV, $CONDA_PREFIX, python3, python"), "{error}");
-        assert!(error.contains("--python"), "{error}");
+        assert!(error.contains("Gym::python"), "{error}");
         let error = choose(Some(Path::new("no/such/python")), |_| None).unwrap_err().to_string();
         assert!(error.contains("no/such/python"), "{error}");
     }

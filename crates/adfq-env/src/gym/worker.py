@@ -406,7 +406,7 @@ def main():
     envs = None
     try:
         if sys.version_info < (3, 9):
-            raise Refused("id", reason="Python 3.9 or later is needed: name one with --python PATH")
+            raise Refused("id", reason="Python 3.9 or later is needed: name another interpreter (Gym::python)")
         control.read(1)
         spec = control.message()
         sys.path[1:1] = spec["path"]

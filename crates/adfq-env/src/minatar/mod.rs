@@ -11,16 +11,13 @@ mod asterix;
 mod breakout;
 mod env;
 mod freeway;
-mod picture;
-mod play;
 mod seaquest;
 mod space_invaders;
 
 pub use asterix::Asterix;
 pub use breakout::Breakout;
-pub use env::{MinAtar, Settings};
+pub use env::{MinAtar, Play, Settings};
 pub use freeway::Freeway;
-pub use play::Play;
 pub use seaquest::Seaquest;
 pub use space_invaders::SpaceInvaders;
 

@@ -4,11 +4,8 @@
 //! would not guess: an enemy submarine that swims into a torpedo may still fire, and setting a full load ashore leaves one
 //! diver less than none aboard, so that the next surfacing needs none.
 
-mod swimmer;
-
 use super::{Action, Chance, Game, Over, SIDE, mark};
 use serde::{Deserialize, Serialize};
-use swimmer::{Place, Swimmer};
 
 /// Steps of air in a full tank.
 const AIR: i32 = 200;
@@ -34,6 +31,75 @@ const FLOOR: i8 = SIDE as i8 - 2;
 struct Outcome {
     reward: i32,
     lost: bool,
+}
+
+/// A cell and which way it is faced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    x: i8,
+    y: i8,
+    rightward: bool,
+}
+
+impl Place {
+    /// Where a newcomer enters: at the edge it leaves behind, in any row of water.
+    fn entrance(rightward: bool, chance: &mut impl Chance) -> Self {
+        let x = if rightward { 0 } else { SIDE as i8 - 1 };
+        Self { x, y: 1 + chance.below(8) as i8, rightward }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        (self.x, self.y) == (other.x, other.y)
+    }
+
+    /// One cell forward; false if that is off the board.
+    fn advance(&mut self) -> bool {
+        self.x += if self.rightward { 1 } else { -1 };
+        (0..SIDE as i8).contains(&self.x)
+    }
+
+    /// The cell behind, where the tail is drawn.
+    fn behind(&self) -> Self {
+        Self { x: if self.rightward { self.x - 1 } else { self.x + 1 }, ..*self }
+    }
+}
+
+/// A diver, fish or enemy submarine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Swimmer {
+    at: Place,
+    /// Steps until it moves.
+    wait: u8,
+    /// Steps until it fires, for a submarine.
+    reload: u8,
+}
+
+impl Swimmer {
+    /// Whether it moves in this step; it then waits `pace` steps.
+    fn stroke(&mut self, pace: u8) -> bool {
+        let moves = self.wait == 0;
+        self.wait = if moves { pace } else { self.wait - 1 };
+        moves
+    }
+
+    /// A step of a fish or an enemy submarine: it ends the game where it meets the player, before or after its move, and
+    /// is sunk where it swims into a torpedo. False if it is gone.
+    fn hunt(&mut self, player: &Place, pace: u8, torpedoes: &mut Vec<Place>, outcome: &mut Outcome) -> bool {
+        outcome.lost |= self.at.meets(player);
+        if !self.stroke(pace) {
+            return true;
+        }
+        if !self.at.advance() {
+            return false;
+        }
+        outcome.lost |= self.at.meets(player);
+        let hit = torpedoes.iter().position(|torpedo| torpedo.meets(&self.at));
+        if let Some(hit) = hit {
+            torpedoes.remove(hit);
+            outcome.reward += 1;
+        }
+        hit.is_none()
+    }
 }
 
 /// Seaquest. Fish and enemy submarines sunk are worth 1 each, six divers brought up together as much as there are tenths

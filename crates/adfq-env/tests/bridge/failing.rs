@@ -52,7 +52,7 @@ fn a_worker_that_dies_or_hangs_is_an_error() {
         ("kill", "died (signal: 9 (SIGKILL))"),
         ("exit", "died (exit status: 3)"),
         ("hang", "did not answer within 2 s, and its worker was ended"),
-        ("sleep", "say so with --worker-timeout SECONDS"),
+        ("sleep", "raise the limit (Gym::timeout)"),
     ] {
         for spin in [Gym::default().spin, false] {
             let pid = folder.path().join("pid");
@@ -97,7 +97,7 @@ fn what_cannot_be_made_is_said_in_one_line() {
 fn no_python_and_no_packages() {
     let missing = maker(PathBuf::from("no/such/python"), "gym:CartPole-v1", json!({}));
     let error = missing.env().err().unwrap().to_string();
-    assert!(error.contains("tried no/such/python") && error.contains("--python PATH"), "{error}");
+    assert!(error.contains("tried no/such/python") && error.contains("(Gym::python)"), "{error}");
 
     let Some(python) = python() else { return };
     // The same Python without its packages.
