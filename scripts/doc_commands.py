@@ -49,6 +49,7 @@ RULES = [
     (r"^adfq paper\b", "add: --quick --only rmse --trials 1"),
     (r"^adfq study calibration\b.*--(agents|domains)", "add: --quick --seeds 1"),
     (r"^adfq study calibration\b", "add: --quick --seeds 1 --agents split,q-learning --domains loop"),
+    (r"^timeout --signal INT \d+ adfq train .* \|\| true$", "run"),
     (r"^adfq train --resume", "run"),
     (r"^adfq train .*--steps", "run"),
     (r"^adfq train ", f"add: {SHORT}"),
@@ -57,6 +58,7 @@ RULES = [
     (r"^adfq eval ", "add: --episodes 3"),
     (r"^adfq (compare|learn|solve|update)\b", "run"),
     (r"^echo .*\| adfq update\b", "run"),
+    (r"^head -\d+ \S+\.csv$", "run"),
     (r"^adfq (--help|help)", "run"),
 ]
 
