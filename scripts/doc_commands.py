@@ -33,6 +33,8 @@ SHORT = "--steps 600 --set learning.warmup=100 --set evaluation.every=300 --set 
 # Rewritten before the rules are looked at: (pattern, replacement).
 REWRITE = [
     (r"cargo run --release -- ", "adfq "),
+    (r"(adfq train .*--steps) \d+", r"\1 3000"),
+    (r"(adfq paper .*--trials) \d+", r"\1 1"),
 ]
 
 # (pattern, what is done). "run": as it is. "skip: REASON". "add: WORDS": appended to the line.
@@ -51,7 +53,6 @@ RULES = [
     (r"^adfq study calibration\b", "add: --quick --seeds 1 --agents split,q-learning --domains loop"),
     (r"^timeout --signal INT \d+ adfq train .* \|\| true$", "run"),
     (r"^adfq train --resume", "run"),
-    (r"^adfq train .*--steps", "run"),
     (r"^adfq train ", f"add: {SHORT}"),
     (r"^adfq eval .*--watch", "run"),
     (r"^adfq eval .*--episodes", "run"),
