@@ -185,4 +185,5 @@ def main():
         print(f"  {seconds:.1f} s  {where}: {line}")
 
 
-main()
+if __name__ == "__main__":
+    main()

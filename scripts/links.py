@@ -75,4 +75,5 @@ def main():
     print(f"{count} links in {len(pages)} pages lead somewhere")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -96,4 +96,5 @@ def main(arguments):
     print(f"results/: {len(suites())} suites as the manifest has them")
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])
