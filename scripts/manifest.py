@@ -23,8 +23,10 @@ UNWANTED = {".png", ".json", ".gz"}
 RUN_FILES = {"config.toml", "evaluations.csv", "metrics.csv"}
 
 
-def files_of(suite):
-    return sorted(path for path in (RESULTS / suite).rglob("*") if path.is_file())
+def files_of(suite=""):
+    """All files of a suite, or of all, but for what is hidden, such as the cache of trials."""
+    paths = (RESULTS / suite).rglob("*")
+    return sorted(p for p in paths if p.is_file() and not any(part.startswith(".") for part in p.relative_to(RESULTS).parts))
 
 
 def digests_of(suite):
@@ -57,7 +59,7 @@ def complaints(manifest):
 
 
 def limits():
-    everything = [path for path in RESULTS.rglob("*") if path.is_file()]
+    everything = files_of()
     size = sum(path.stat().st_size for path in everything)
     found = []
     if size > MAX_BYTES:
