@@ -131,28 +131,70 @@ fn training_returns_come_from_the_metrics() {
     assert!(complaint("step,train_return\n10,x\n").contains("line 2: the return is \"x\""));
 }
 
-/// Results once published can still be read, compared and run again.
+/// Results once published can still be read, compared and run again: each committed configuration, with the returns of
+/// its seed 0 written as evaluations in the format of that time.
 #[test]
 fn committed_runs_are_still_understood() {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/deep/runs");
-    let folders = find(&[results]).unwrap();
-    assert!(folders.len() >= 40, "{}", folders.len());
-    for folder in folders {
-        let run = Run::read(&folder, Returns::Evaluation).unwrap();
-        let config = adfq_deep::run::folder::read_config(&folder).unwrap();
-        assert_eq!((config.steps, config.seed), (run.last_step(), run.head.seed));
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let runs = Runs::new();
+    let mut understood = 0;
+    for suite in ["deep", "deep-split", "gpu", "minatar", "atari"] {
+        let seeds = fs::read_to_string(results.join(suite).join("seeds.csv")).unwrap();
+        for entry in fs::read_dir(results.join(suite).join("configs")).unwrap() {
+            let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+            let config = adfq_deep::Config::from_toml(&text).unwrap();
+            let returns = first_seed(&text, &seeds);
+            let episodes = config.evaluation.final_episodes.max(config.evaluation.episodes);
+            let rows = returns
+                .iter()
+                .flat_map(|(step, value)| (0..episodes).map(move |i| format!("{step},{i},{value},1\n")));
+            runs.raw("a", &text, &format!("step,episode,return,length\n{}", rows.collect::<String>()));
+            let run = Run::read(&runs.path("a"), Returns::Evaluation).unwrap();
+            assert_eq!(run.head.seed, config.seed);
+            assert_eq!(run.evaluations.len(), returns.len());
+            assert_eq!(run.last_step(), returns.last().unwrap().0);
+            // The runs on Atari were stopped early.
+            assert!(run.last_step() == config.steps || suite == "atari" && run.last_step() < config.steps);
+            understood += 1;
+        }
     }
+    assert!(understood >= 90, "{understood}");
 }
 
+/// The evaluations of seed 0 in a committed `seeds.csv` that belong to a configuration: step and mean return.
+fn first_seed(config: &str, seeds: &str) -> Vec<(u64, f64)> {
+    let mut lines = seeds.lines();
+    assert_eq!(
+        lines.next(),
+        Some("env,agent,policy,device,seed,step,measured,return,clipped_return,mean_sigma")
+    );
+    let mut returns = vec![];
+    for line in lines {
+        let row: Vec<&str> = line.split(',').collect();
+        let head = format!(
+            "env = \"{}\"\nagent = \"{}\"\npolicy = \"{}\"\nseed = {}\n",
+            row[0], row[1], row[2], row[4]
+        );
+        if config.starts_with(&head) && row[6] == "evaluation" {
+            returns.push((row[5].parse().unwrap(), row[7].parse().unwrap()));
+        }
+    }
+    // One configuration of the suite `gpu` was run on the CPU as well.
+    returns.sort_by_key(|&(step, _)| step);
+    returns.dedup_by_key(|&mut (step, _)| step);
+    returns
+}
+
+/// Comparisons that earlier versions wrote: before there were training returns, and since.
 #[test]
-fn committed_comparisons_are_still_understood() {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+fn comparisons_of_before_are_still_understood() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compared");
     for (file, returns) in [
-        ("deep/compare.json", Returns::Evaluation),
-        ("atari/compare.json", Returns::Evaluation),
-        ("atari/training/compare.json", Returns::Training),
+        ("before-training-returns.json", Returns::Evaluation),
+        ("evaluation.json", Returns::Evaluation),
+        ("training.json", Returns::Training),
     ] {
-        let text = fs::read_to_string(results.join(file)).unwrap();
+        let text = fs::read_to_string(folder.join(file)).unwrap();
         let comparison: Comparison = serde_json::from_str(&text).unwrap();
         assert_eq!(comparison.returns, returns, "{file}");
     }
