@@ -8,9 +8,10 @@
 //! few steps of each are taken, for a profiler to look at.
 
 use adfq::random::stream;
-use adfq_deep::config::Priority;
-use adfq_deep::cuda::{Acting, Fleet};
-use adfq_deep::replay::Transition;
+use adfq_deep::algorithm::Algorithms;
+use adfq_deep::backend::cuda::{Acting, Learners, Member};
+use adfq_deep::learner::Learner;
+use adfq_deep::replay::{PrioritySettings, Replay, Transition};
 use adfq_deep::{Config, Result};
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Precision};
@@ -36,14 +37,35 @@ fn mlp() -> Result<(Config, Space)> {
     let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
     let mut config = Config::preset("paper", "cartpole", &space)?;
     config.network.layers = vec![Layer::Dense { units: 64 }; 2];
-    config.replay.priority = Some(Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
+    config.replay.priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
     Ok((config, space))
 }
 
-/// A fleet whose memories hold `filled` steps of each run.
-fn fleet(device: &Device, config: &Config, space: &Space, runs: usize, filled: usize) -> Result<Fleet> {
+/// Runs on a device, with what the host keeps of them.
+struct Runs {
+    there: Learners,
+    replays: Vec<Replay>,
+    own: Vec<Learner>,
+}
+
+impl Runs {
+    fn learn(&mut self) -> Result<()> {
+        let members = self.replays.iter().zip(&mut self.own);
+        let members = members.map(|(replay, learner)| Member { replay, learner });
+        self.there.learn(&mut members.collect::<Vec<_>>())
+    }
+}
+
+/// Runs whose memories hold `filled` steps each.
+fn filled(device: &Device, config: &Config, space: &Space, runs: usize, filled: usize) -> Result<Runs> {
     let configs: Vec<Config> = (0..runs as u64).map(|seed| Config { seed, ..config.clone() }).collect();
-    let mut fleet = Fleet::new(device, space, &configs, Precision::Tf32)?;
+    let learner = |config: &Config| Learner::new(config, space, &Algorithms::default());
+    let replay = |config: &Config| {
+        Ok(Replay::new(&config.replay, config.envs, config.learning.discount, space)?)
+    };
+    let own: Vec<_> = configs.iter().map(learner).collect::<Result<_>>()?;
+    let mut replays: Vec<_> = configs.iter().map(replay).collect::<Result<_>>()?;
+    let mut there = Learners::new(device, space, &own.iter().collect::<Vec<_>>(), Precision::Tf32)?;
     let mut rng = stream(0, "gpu");
     let frames: Vec<Vec<u8>> = (0..97)
         .map(|_| match space.element {
@@ -59,11 +81,12 @@ fn fleet(device: &Device, config: &Config, space: &Space, runs: usize, filled: u
             let ended = rng.random_range(0..200) == 0;
             let (action, reward) = (rng.random_range(0..space.actions as u32), rng.random_range(-1.0..1.0));
             let step = Transition::new(frame, action, reward);
-            fleet.push(run, 0, &if ended { step.ended_at(last) } else { step })?;
+            let step = if ended { step.ended_at(last) } else { step };
+            there.push(run, 0, &step, &mut replays[run])?;
         }
-        fleet.commit()?;
+        there.commit()?;
     }
-    Ok(fleet)
+    Ok(Runs { there, replays, own })
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -73,23 +96,23 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// The median time of a gradient step of all runs, in µs. Nobody waits in between: what the host does besides is hidden, or
 /// not.
-fn time_step(device: &Device, fleet: &mut Fleet) -> Result<f64> {
-    (0..2 * INNER).try_for_each(|_| fleet.learn())?;
+fn time_step(device: &Device, runs: &mut Runs) -> Result<f64> {
+    (0..2 * INNER).try_for_each(|_| runs.learn())?;
     let mut events = vec![device.event()?];
     for _ in 0..OUTER {
-        (0..INNER).try_for_each(|_| fleet.learn())?;
+        (0..INNER).try_for_each(|_| runs.learn())?;
         events.push(device.event()?);
     }
-    fleet.wait()?;
-    fleet.learned().into_iter().try_for_each(|(_, learned)| learned.map(drop))?;
+    runs.there.wait()?;
+    runs.there.learned().into_iter().try_for_each(|(_, learned)| learned.map(drop))?;
     let times = events.windows(2).map(|pair| Ok(pair[0].micros_until(&pair[1])? / INNER as f64));
     Ok(median(times.collect::<Result<_>>()?))
 }
 
 /// The median times from so many observations in page-locked memory to their outputs there, and with the copy that puts
 /// them there, in µs.
-fn time_acting(fleet: &Fleet, space: &Space, rows: usize) -> Result<[f64; 2]> {
-    let mut acting = Acting::new(fleet.engine(), space, 1, rows)?;
+fn time_acting(there: &Learners, space: &Space, rows: usize) -> Result<[f64; 2]> {
+    let mut acting = Acting::new(there.engine(), space, 1, rows)?;
     let mut rng = stream(1, "gpu");
     let seen: Vec<u8> = (0..space.observation_len()).map(|_| rng.random()).collect();
     let (mut alone, mut with_copy) = (Vec::new(), Vec::new());
@@ -97,7 +120,7 @@ fn time_acting(fleet: &Fleet, space: &Space, rows: usize) -> Result<[f64; 2]> {
         let start = Instant::now();
         acting.rows().for_each(|row| row.copy_from_slice(&seen));
         let copied = Instant::now();
-        std::hint::black_box(acting.forward(fleet.engine())?);
+        std::hint::black_box(acting.forward(there.engine())?);
         alone.push(copied.elapsed().as_secs_f64() * 1e6);
         with_copy.push(start.elapsed().as_secs_f64() * 1e6);
     }
@@ -185,19 +208,19 @@ fn main() -> Result<()> {
         ("Atari network, 64 runs", &atari, &pixels, 64, 1_000, 55.0),
         ("MLP 4-64-64, 64 runs", &mlp, &vector, 64, 2_000, 0.4),
     ];
-    for (name, config, space, runs, filled, aim) in cases.into_iter().filter(|_| !is_asked("acting")) {
-        let mut fleet = fleet(&device, config, space, runs, if is_brief { 100 } else { filled })?;
+    for (name, config, space, runs, steps, aim) in cases.into_iter().filter(|_| !is_asked("acting")) {
+        let mut all = filled(&device, config, space, runs, if is_brief { 100 } else { steps })?;
         if is_brief {
-            (0..3).try_for_each(|_| fleet.learn())?;
-            fleet.wait()?;
+            (0..3).try_for_each(|_| all.learn())?;
+            all.there.wait()?;
             continue;
         }
-        let step = time_step(&device, &mut fleet)? / runs as f64;
+        let step = time_step(&device, &mut all)? / runs as f64;
         print(name, [aim, step], step_floor(&spec(config, space))?);
     }
     if !is_brief {
-        let fleet = fleet(&device, &atari, &pixels, 1, 1)?;
-        let [alone, with_copy] = time_acting(&fleet, &pixels, 16)?;
+        let all = filled(&device, &atari, &pixels, 1, 1)?;
+        let [alone, with_copy] = time_acting(&all.there, &pixels, 16)?;
         let floor = acting_floor(&spec(&atari, &pixels), 16)?;
         print("acting, 16 observations, from the host", [90.0, alone], floor);
         print("the same, written there first", [90.0, with_copy], floor);

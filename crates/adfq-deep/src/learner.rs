@@ -80,6 +80,11 @@ impl Learner {
         })
     }
 
+    /// The configuration of its run.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The network, without parameters.
     pub fn network(&self) -> &Network {
         &self.network

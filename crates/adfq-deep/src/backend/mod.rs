@@ -14,7 +14,7 @@ use crate::replay::{Transition, Written};
 use crate::run::Run;
 
 /// Computes for runs that go step by step together. A run that fails is noted in the run; an error is for all.
-pub(crate) trait Backend: Send {
+pub(crate) trait Backend {
     /// Writes the online network's outputs for the present observations to the `rows` of every run.
     fn act(&mut self, runs: &mut [Run]) -> Result<()>;
 

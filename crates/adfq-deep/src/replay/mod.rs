@@ -145,12 +145,10 @@ impl Replay {
     pub(crate) fn write(&mut self, env: usize, transition: &Transition, written: &mut Written) -> Result<()> {
         let first = self.ring(env)?.kept().end;
         let slot = checked_slot((self.layout.frame_bytes, self.actions), transition)?;
-        let Written { slots, changes } = written;
-        self.change(env, changes, |ring, changed| {
+        self.change(env, &mut written.changes, |ring, changed| {
             ring.push(transition.frame, slot, transition.last, changed);
         });
-        slots.clear();
-        slots.extend((first..self.rings[env].kept().end).map(|counter| self.entry(env, counter)));
+        self.note_slots(env, first, written);
         Ok(())
     }
 
@@ -172,10 +170,22 @@ impl Replay {
     /// # Ok::<(), adfq_deep::replay::ReplayError>(())
     /// ```
     pub fn interrupt(&mut self, env: usize, frame: &[u8]) -> Result<()> {
-        self.ring(env)?;
+        self.cut(env, frame, &mut Written::default())
+    }
+
+    /// The same; `written` becomes what changed.
+    pub(crate) fn cut(&mut self, env: usize, frame: &[u8], written: &mut Written) -> Result<()> {
+        let first = self.ring(env)?.kept().end;
         check_frame(frame, self.layout.frame_bytes)?;
-        self.change(env, &mut vec![], |ring, changed| ring.interrupt(frame, changed));
+        self.change(env, &mut written.changes, |ring, changed| ring.interrupt(frame, changed));
+        self.note_slots(env, first, written);
         Ok(())
+    }
+
+    /// Notes the slots that were written from this counter on.
+    fn note_slots(&self, env: usize, first: u64, written: &mut Written) {
+        written.slots.clear();
+        written.slots.extend((first..self.rings[env].kept().end).map(|counter| self.entry(env, counter)));
     }
 
     /// Writes to a ring; priorities follow which of its transitions can be sampled.
@@ -243,6 +253,38 @@ impl Replay {
         let rings = self.rings.len() as u64;
         let (env, counter) = ((index % rings) as usize, index / rings);
         self.rings[env].holds(counter).then_some((env, counter))
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Replay {
+    /// Whether a memory of this configuration has the same places.
+    pub(crate) fn fits(&self, config: &crate::Config, space: &Space) -> bool {
+        let layout = config.replay.layout(config.envs, config.learning.discount, space);
+        let priority = config.replay.priority.is_some() == self.priorities.is_some();
+        layout == Ok(self.layout) && config.envs == self.rings.len() && priority
+    }
+
+    /// The largest priority so far, and its power.
+    pub(crate) fn largest(&self) -> Option<(f64, f32)> {
+        self.priorities.as_ref().map(|priorities| (priorities.largest(), priorities.fresh()))
+    }
+
+    /// The slots of an environment that are kept, the oldest first.
+    pub(crate) fn entries(&self, env: usize) -> impl Iterator<Item = Entry> {
+        self.rings[env].kept().map(move |counter| self.entry(env, counter))
+    }
+
+    /// The frame at a place.
+    pub(crate) fn frame_at(&self, place: usize) -> &[u8] {
+        let ring = &self.rings[place / self.layout.slots];
+        ring.frame(ring.counter_at(place % self.layout.slots))
+    }
+
+    /// The index of the transition at a place.
+    pub(crate) fn index_at(&self, place: usize) -> u64 {
+        let env = place / self.layout.slots;
+        self.index(env, self.rings[env].counter_at(place % self.layout.slots))
     }
 }
 

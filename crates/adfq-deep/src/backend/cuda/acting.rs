@@ -8,22 +8,6 @@ use adfq_nn::cuda::{Buffer, Engine, Graph, Input, Pass, View, Which};
 
 /// Forward passes of what the host sees, some observations for each run: one graph with the copies to and fro, captured at
 /// the first.
-///
-/// ```
-/// use adfq_deep::{Config, cuda::{Acting, Fleet}};
-/// use adfq_nn::cuda::{Device, Precision};
-///
-/// let env = adfq_env::make("cartpole")?;
-/// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
-/// let fleet = Fleet::new(&device, env.space(), &[Config::for_env("cartpole")?], Precision::Tf32)?;
-/// let mut acting = Acting::new(fleet.engine(), env.space(), 1, 2)?;
-/// for (row, angle) in acting.rows().zip([-0.1_f32, 0.1]) {
-///     row.copy_from_slice(&[0.0, 0.0, angle, 0.0].map(f32::to_ne_bytes).concat());
-/// }
-/// let outputs = acting.forward(fleet.engine())?;
-/// assert_eq!(outputs.len(), 2 * 4); // mean and log deviation of two actions, for each observation
-/// # Ok::<(), adfq_deep::Error>(())
-/// ```
 pub struct Acting {
     pass: Pass,
     input: Staged,

@@ -1,13 +1,13 @@
-//! What a fleet keeps on the device beside its networks: frames, slots, priorities, and the batch being learned from.
+//! What runs keep on the device beside its networks: frames, slots, priorities, and the batch being learned from.
 
 use super::sizes::{DRAWS, Sizes};
-use super::update::numbers;
 use crate::Result;
-use crate::config::{AgentKind, Config};
+use crate::Config;
+use crate::algorithm::CudaLoss;
 use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
-const SETTINGS: usize = 15;
+const SETTINGS: usize = 9 + CudaLoss::OWN;
 pub(super) const STATES: usize = 6;
 /// Where in the state they lie.
 pub(super) const STEP: usize = 0;
@@ -19,7 +19,7 @@ pub(super) const FRESH: usize = 5;
 /// A batch as a run drew it, and what it taught: for tests and for those who look closer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// Where each transition lies in the run's memory: its lane times the slots of a lane, and its place in the ring.
+    /// Where each transition lies in the run's memory: its environment times the slots of a ring, and its place there.
     pub places: Vec<u32>,
     /// The actions.
     pub action: Vec<u32>,
@@ -98,9 +98,9 @@ pub(super) struct Memory {
     rows: Buffer<u32>,
     here: Observed,
     next: Observed,
-    parts: Buffer<f32>,
-    errors: Buffer<f32>,
-    targets: Buffer<f32>,
+    pub parts: Buffer<f32>,
+    pub errors: Buffer<f32>,
+    pub targets: Buffer<f32>,
     /// What was pushed, on its way to its places.
     pub pack: Buffer<u8>,
     pub finals: Buffer<u8>,
@@ -108,7 +108,12 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Empty memories for these runs.
-    pub fn new(device: &Device, sizes: Sizes, configs: &[Config]) -> Result<Self> {
+    pub fn new(
+        device: &Device,
+        sizes: Sizes,
+        configs: &[Config],
+        losses: &[CudaLoss],
+    ) -> Result<Self> {
         let (runs, rows) = (sizes.runs, sizes.runs * sizes.batch);
         let nodes = runs * sizes.nodes() * 16;
         let powers = configs.iter().flat_map(|config| {
@@ -123,7 +128,7 @@ impl Memory {
             leaves: Buffer::zeros(device, runs * sizes.leaf_blocks() * 16)?,
             sums: Buffer::zeros(device, nodes)?,
             minima: Buffer::of(device, &vec![f32::INFINITY; nodes])?,
-            settings: Buffer::of(device, &configs.iter().flat_map(settings).collect::<Vec<_>>())?,
+            settings: Buffer::of(device, &settings(&sizes, configs, losses))?,
             state: Buffer::of(device, &start.repeat(runs))?,
             powers: Buffer::of(device, &powers.collect::<Vec<_>>())?,
             draws: Buffer::zeros(device, rows * DRAWS)?,
@@ -209,33 +214,27 @@ impl Memory {
     }
 }
 
-/// A run's numbers.
-fn settings(config: &Config) -> [f64; SETTINGS] {
-    let (adfq, learning) = (&config.adfq, &config.learning);
-    let (rule, noise) = numbers(adfq.rule, adfq.noise);
-    let priority = config.replay.priority.as_ref();
-    let agent = match config.agent {
-        AgentKind::Adfq => 0.0,
-        AgentKind::Dqn => 1.0,
-        AgentKind::Ddqn => 2.0,
-        // Refused before anything is launched.
-        AgentKind::Split => 3.0,
-    };
-    [
-        priority.map_or(0.0, |priority| priority.alpha.into()),
-        priority.map_or(1.0, |priority| priority.epsilon.into()),
-        learning.discount.into(),
-        priority.map_or(1.0, |priority| priority.beta.into()),
-        config.steps as f64,
-        agent,
-        rule.into(),
-        noise.into(),
-        adfq.var_w.into(),
-        adfq.terminal_var,
-        adfq.min_var.into(),
-        adfq.max_var.into(),
-        learning.huber.into(),
-        f64::from(u8::from(learning.bound_targets)),
-        config.replay.n_step as f64,
-    ]
+/// The numbers of all runs.
+fn settings(sizes: &Sizes, configs: &[Config], losses: &[CudaLoss]) -> Vec<f64> {
+    let mut all = vec![];
+    for (run, config) in configs.iter().enumerate() {
+        let (learning, loss) = (&config.learning, losses.get(run));
+        let priority = config.replay.priority.as_ref();
+        let mut own = [0.0; SETTINGS];
+        let common = [
+            priority.map_or(0.0, |priority| priority.alpha.into()),
+            priority.map_or(1.0, |priority| priority.epsilon.into()),
+            learning.discount.into(),
+            priority.map_or(1.0, |priority| priority.beta.into()),
+            config.steps as f64,
+            loss.map_or(0.0, |loss| sizes.number_of(loss) as f64),
+            learning.huber.into(),
+            f64::from(u8::from(learning.bound_targets)),
+            config.replay.n_step as f64,
+        ];
+        let numbers = common.iter().chain(loss.iter().flat_map(|loss| &loss.own));
+        own.iter_mut().zip(numbers).for_each(|(own, number)| *own = *number);
+        all.extend(own);
+    }
+    all
 }

@@ -1,31 +1,180 @@
-//! Learning on a GPU: N runs at once, everything that repeats on the device.
+//! Networks on a GPU: N runs at once, everything that repeats on the device.
 //!
-//! A [`Fleet`] is N runs with the same space, network and batch, each with its own seed, agent and numbers. Frames lie on the
-//! device, once, as bytes; so do priorities, networks and optimisers. One gradient step of all runs is one launch of a
-//! captured graph: draw, put observations together, three passes of the networks, targets, loss, backward, Adam, priorities.
-//! The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
+//! [`Learners`] are N runs with the same space, network and batch, each with its own seed, algorithm and numbers. Frames
+//! lie on the device, once, as bytes; so do priorities, networks and optimisers. One gradient step of all runs is one launch
+//! of a captured graph: draw, put observations together, the passes of the networks, targets, loss, backward, Adam,
+//! priorities. The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
+//! An algorithm without a kernel has its loss computed on the host: the graph is then cut in two.
 //!
-//! Which transitions can be sampled is decided on the host, by the same code as for [`Replay`](crate::replay::Replay), and
-//! random numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
-//! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s. A [`Crew`] is the trainers of such runs: it acts, steps their
-//! environments while the fleet learns, evaluates and brings checkpoints back.
+//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, and random
+//! numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
+//! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s.
+//!
+//! `Cuda` makes of this a backend of the trainer. It puts gradient steps on the stream while the environments step, so
+//! that learning is one step behind.
 
 mod acting;
-mod crew;
-mod fleet;
-mod host;
+mod learners;
 mod memory;
 mod raw;
-mod saved;
+mod restore;
 mod sizes;
 mod step;
-mod timeline;
+mod transfer;
 mod update;
-mod watching;
 
 pub use acting::Acting;
-pub use crew::Crew;
-pub use fleet::Fleet;
+pub use learners::Learners;
 pub use memory::Drawn;
-pub use timeline::Timeline;
+pub use step::Member;
 pub use update::Updates;
+
+use super::Backend;
+use crate::evaluate::Player;
+use crate::replay::{Transition, Written};
+use crate::run::{Due, Run};
+use crate::trainer::check_sound;
+use crate::Result;
+use adfq_nn::cuda::{Device, Precision, Which};
+
+/// Episodes of a run's evaluation that are played at once, where an environment costs no process.
+const PLAYERS: usize = 16;
+
+/// A GPU.
+pub(crate) struct Cuda {
+    learners: Learners,
+    acting: Acting,
+    evaluating: Acting,
+    /// Players of each run.
+    players: usize,
+    input: Vec<f32>,
+}
+
+impl Cuda {
+    /// Brings runs to a device: what they have learned, what they remember, and more environments to evaluate in.
+    pub fn new(device: &Device, runs: &mut [Run]) -> Result<Self> {
+        let space = runs[0].space.clone();
+        let learners: Vec<_> = runs.iter().map(|run| &run.learner).collect();
+        let mut learners = Learners::new(device, &space, &learners, Precision::Tf32)?;
+        for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
+            learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
+        }
+        let players = add_players(runs)?;
+        let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
+        let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
+        Ok(Self { learners, acting, evaluating, players, input: vec![0.0; space.observation_len()] })
+    }
+}
+
+/// Makes as many environments to evaluate in as are played at once.
+fn add_players(runs: &mut [Run]) -> Result<usize> {
+    let config = &runs[0].config;
+    let most = config.evaluation.episodes.max(config.evaluation.final_episodes);
+    let outside = runs[0].host.registry.is_outside(&config.env);
+    let players = if outside { 1 } else { most.clamp(1, PLAYERS) };
+    for run in runs {
+        while run.players.len() < players {
+            run.players.push(Player::new(&run.config, run.host.env(&run.config, false)?));
+        }
+    }
+    Ok(players)
+}
+
+impl Backend for Cuda {
+    fn act(&mut self, runs: &mut [Run]) -> Result<()> {
+        let observations = runs.iter().flat_map(|run| &run.observations);
+        self.acting.rows().zip(observations).for_each(|(row, observation)| observation.stacked(row));
+        let rows = self.acting.forward(self.learners.engine())?;
+        for (run, rows) in runs.iter_mut().zip(rows.chunks_exact(rows.len() / self.learners.runs())) {
+            run.rows.clear();
+            run.rows.extend_from_slice(rows);
+            if run.learner.algorithm.sees_observations() {
+                run.decode_observations();
+            }
+        }
+        Ok(())
+    }
+
+    fn lags(&self) -> bool {
+        true
+    }
+
+    fn learn(&mut self, runs: &mut [Run]) -> Result<()> {
+        // What is due to a run that goes on: all have the same.
+        let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
+        let Due { gradient_steps, copy } = runs[sound].due;
+        runs.iter_mut().for_each(|run| run.due = Due::default());
+        for _ in 0..gradient_steps {
+            let members = runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
+            self.learners.learn(&mut members.collect::<Vec<_>>())?;
+        }
+        if copy { self.learners.copy_target() } else { Ok(()) }
+    }
+
+    fn wrote(&mut self, run: usize, env: usize, transition: &Transition, written: &Written) -> Result<()> {
+        self.learners.wrote(run, env, transition, written)
+    }
+
+    fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {
+        self.learners.commit()?;
+        if all {
+            self.learners.wait()?;
+        }
+        for (run, learned) in self.learners.learned() {
+            match learned {
+                Ok(learned) => runs[run].stats.learned(&learned),
+                Err(error) => drop(runs[run].failure.get_or_insert(error)),
+            }
+        }
+        check_sound(runs)
+    }
+
+    fn sync(&mut self, runs: &mut [Run]) -> Result<()> {
+        self.collect(runs, true)?;
+        let engine = self.learners.engine();
+        let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
+        let adam = engine.download_adam(runs[0].learner.adam.settings)?;
+        let size = online.len() / runs.len();
+        for (number, run) in runs.iter_mut().enumerate() {
+            let part = number * size..(number + 1) * size;
+            let learner = &mut run.learner;
+            learner.online.copy_from_slice(&online[part.clone()]);
+            learner.target.copy_from_slice(&target[part.clone()]);
+            learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
+            learner.adam.v.copy_from_slice(&adam.v[part]);
+            learner.adam.t = adam.t;
+            if run.config.replay.priority.is_some() {
+                let (priorities, largest) = self.learners.priorities(number)?;
+                run.replay.take_priorities(largest, &priorities)?;
+            }
+            run.sampler = self.learners.sampler(number);
+        }
+        Ok(())
+    }
+
+    /// The players of a run have rows of its own, in their order. Rows of those that are not playing show what was there.
+    fn judge(&mut self, runs: &mut [Run], players: &mut [Player]) -> Result<()> {
+        let mut places = vec![0; runs.len()];
+        let places: Vec<usize> = players
+            .iter()
+            .map(|player| {
+                places[player.owner] += 1;
+                player.owner * self.players + places[player.owner] - 1
+            })
+            .collect();
+        let mut rows: Vec<_> = self.evaluating.rows().collect();
+        for (player, &place) in players.iter().zip(&places).filter(|(player, _)| player.is_playing()) {
+            player.observation.stacked(rows[place]);
+        }
+        let rows = self.evaluating.forward(self.learners.engine())?;
+        let width = rows.len() / (runs.len() * self.players);
+        for (player, &place) in players.iter_mut().zip(&places).filter(|(player, _)| player.is_playing()) {
+            let learner = &mut runs[player.owner].learner;
+            if learner.algorithm.sees_observations() {
+                player.observation.decode(&mut self.input);
+            }
+            learner.estimate(None, &self.input, &rows[place * width..][..width], &mut player.estimates)?;
+        }
+        Ok(())
+    }
+}

@@ -1,9 +1,8 @@
-//! The sizes that all runs of a fleet share, whether they do, and the text of the kernels written for them.
+//! The sizes that all runs share, whether they do, and the text of the kernels written for them.
 
-use crate::config::{AgentKind, Config};
-use crate::replay::ledger::Ledger;
-use crate::{Error, Result};
-use adfq::update::RuleKind;
+use crate::algorithm::{CudaLoss, Passes};
+use crate::learner::Learner;
+use crate::{Config, Error, Result};
 use adfq_env::{Element, Space};
 use adfq_nn::AdamSettings;
 use std::fmt::Write;
@@ -24,16 +23,18 @@ const BEFORE: [&str; 4] = [
     include_str!("kernels/replay.cu"),
     include_str!("kernels/analytic.cu"),
 ];
-/// The other rules are long, and take seconds to compile.
+/// The rules other than the analytic one are long, and take seconds to compile.
 const EXACT: &str = include_str!("kernels/exact.cu");
+const ANY_RULE: &str = "ANY_RULE";
+const LOSS: [&str; 2] = [include_str!("kernels/posterior.cu"), include_str!("kernels/loss.cu")];
 const AFTER: [&str; 3] =
-    [include_str!("kernels/target.cu"), include_str!("kernels/batch.cu"), include_str!("kernels/finish.cu")];
+    [include_str!("kernels/teach.cu"), include_str!("kernels/batch.cu"), include_str!("kernels/finish.cu")];
 
 /// Sizes, as `kernels/common.cu` names them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sizes {
     pub runs: usize,
-    pub lanes: usize,
+    pub envs: usize,
     pub slots: usize,
     pub frame_bytes: usize,
     pub elements: usize,
@@ -45,22 +46,36 @@ pub(super) struct Sizes {
     pub outputs: usize,
     pub views: usize,
     pub prioritised: bool,
-    /// Whether a rule other than the analytic one is used.
-    pub any_rule: bool,
+    /// The passes there are.
+    pub passes: Passes,
+    /// Names and texts of the losses, each once.
+    pub losses: Vec<(&'static str, &'static str)>,
+    /// Parts of the kernels that are needed.
+    pub defines: Vec<&'static str>,
     pub powers: usize,
     /// Leaves that may change in one commit.
     pub changes: usize,
 }
 
 impl Sizes {
-    /// The sizes of these runs, whose books are alike. `views` networks run side by side.
-    pub fn new(configs: &[Config], space: &Space, ledger: &Ledger, views: usize) -> Result<Self> {
+    /// The sizes of these runs, whose networks give so many outputs. Without losses these are computed on the host.
+    pub fn new(
+        configs: &[Config],
+        space: &Space,
+        outputs: usize,
+        passes: Passes,
+        losses: &[CudaLoss],
+    ) -> Result<Self> {
         let config = &configs[0];
         let n_step = configs.iter().map(|config| config.replay.n_step).max().unwrap_or(1);
+        let Passes { target, target_next, online_next } = passes;
+        let mut texts: Vec<_> = losses.iter().map(|loss| (loss.name, loss.source)).collect();
+        texts.sort_unstable();
+        texts.dedup();
         let sizes = Self {
             runs: configs.len(),
-            lanes: config.envs,
-            slots: ledger.slots(),
+            envs: config.envs,
+            slots: config.replay.capacity / config.envs,
             frame_bytes: space.frame_bytes(),
             elements: space.frame_len(),
             inner: space.frame.last().copied().unwrap_or(1),
@@ -68,10 +83,12 @@ impl Sizes {
             floats: space.element == Element::F32,
             batch: config.learning.batch,
             actions: space.actions,
-            outputs: space.actions * config.agent.groups(),
-            views,
+            outputs,
+            views: 1 + [target, target_next, online_next].iter().filter(|&&wanted| wanted).count(),
             prioritised: config.replay.priority.is_some(),
-            any_rule: configs.iter().any(|config| config.adfq.rule != RuleKind::Analytic),
+            passes,
+            losses: texts,
+            defines: losses.iter().flat_map(|loss| loss.defines).copied().collect(),
             powers: n_step + 1,
             changes: config.envs * 2 * (2 * space.stack + 3 * n_step + 4),
         };
@@ -95,7 +112,7 @@ impl Sizes {
     pub fn of_batch() -> Self {
         Self {
             runs: 1,
-            lanes: 1,
+            envs: 1,
             slots: 16,
             frame_bytes: 1,
             elements: 1,
@@ -105,17 +122,36 @@ impl Sizes {
             batch: 1,
             actions: 1,
             outputs: 2,
-            views: 3,
+            views: 1,
             prioritised: true,
-            any_rule: true,
+            passes: Passes::default(),
+            losses: vec![],
+            defines: vec![ANY_RULE],
             powers: 2,
             changes: 16,
         }
     }
 
+    /// The number under which a loss is called.
+    pub fn number_of(&self, loss: &CudaLoss) -> usize {
+        self.losses.iter().position(|&(name, _)| name == loss.name).unwrap_or(0)
+    }
+
+    /// The passes with their numbers, as kernels name them, in the order in which they are computed.
+    fn pass_names(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let Passes { target, target_next, online_next } = self.passes;
+        let passes = [
+            (true, "PASS_ONLINE"),
+            (target, "PASS_TARGET"),
+            (target_next, "PASS_TARGET_NEXT"),
+            (online_next, "PASS_ONLINE_NEXT"),
+        ];
+        passes.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).enumerate()
+    }
+
     /// Slots of a run.
     pub fn places(&self) -> usize {
-        self.lanes * self.slots
+        self.envs * self.slots
     }
 
     /// Numbers of an observation.
@@ -160,7 +196,7 @@ impl Sizes {
 
     /// Words of a run in a pack, see `absorb`.
     pub fn pack_words(&self) -> usize {
-        (6 * self.lanes + 2 + self.changes).next_multiple_of(4)
+        (6 * self.envs + 2 + self.changes).next_multiple_of(4)
     }
 
     /// Bytes of a frame in a pack.
@@ -170,7 +206,7 @@ impl Sizes {
 
     /// Bytes of the final frames that a pack may have.
     pub fn finals_bytes(&self) -> usize {
-        self.runs * self.lanes * self.padded_frame()
+        self.runs * self.envs * self.padded_frame()
     }
 
     /// Bytes of a pack without them.
@@ -187,7 +223,7 @@ impl Sizes {
         for (name, size) in [
             ("PLACES", self.places()),
             ("SLOTS", self.slots),
-            ("LANES", self.lanes),
+            ("ENVS", self.envs),
             ("FRAME_BYTES", self.frame_bytes),
             ("ELEMENTS", self.elements),
             ("INNER", self.inner),
@@ -199,10 +235,8 @@ impl Sizes {
             ("LEAF_BLOCKS", self.leaf_blocks()),
             ("NODES", nodes),
             ("PRIORITISED", usize::from(self.prioritised)),
-            ("ANY_RULE", usize::from(self.any_rule)),
             ("ROWS", self.rows_and_split().0),
             ("SPLIT", self.rows_and_split().1),
-            ("VIEWS", self.views),
             ("POWERS", self.powers),
             ("DRAWS", DRAWS),
             ("RING", RING),
@@ -213,32 +247,43 @@ impl Sizes {
         }
         let element = if self.floats { "float" } else { "unsigned char" };
         let _ = writeln!(text, "#define LEVEL_STARTS {{{}}}\n#define ELEMENT {element}", starts.join(", "));
-        for part in BEFORE.iter().chain(self.any_rule.then_some(&EXACT)).chain(&AFTER) {
+        for (number, name) in self.pass_names() {
+            let _ = writeln!(text, "#define {name} {number}");
+        }
+        let any_rule = self.defines.contains(&ANY_RULE);
+        let _ = writeln!(text, "#define {ANY_RULE} {}", u8::from(any_rule));
+        let cases: String = self
+            .losses
+            .iter()
+            .enumerate()
+            .map(|(number, (name, _))| format!("case {number}: answer = loss_{name}(at); break; "))
+            .collect();
+        let _ = writeln!(text, "#define LOSSES {cases}");
+        let losses = self.losses.iter().map(|(_, source)| source);
+        for part in BEFORE.iter().chain(any_rule.then_some(&EXACT)).chain(&LOSS).chain(losses).chain(&AFTER) {
             text.push_str(part);
         }
         text
     }
 }
 
-/// Whether these runs can share a fleet; the error names the setting in which they differ.
-pub(super) fn check(configs: &[Config]) -> Result<()> {
+/// Whether these runs can share launches; the error names the setting in which they differ.
+pub(super) fn check(configs: &[Config], learners: &[&Learner]) -> Result<()> {
     let same =
         |name, fits: &dyn Fn(&Config, &Config) -> bool| match configs.iter().all(|c| fits(c, &configs[0])) {
             true => Ok(()),
             false => Err(Error::Setting { name, must: "the same in all runs that share a GPU's launches" }),
         };
     if configs.is_empty() {
-        return Err(Error::Setting { name: "seeds", must: "at least 1" });
+        return Err(Error::Setting { name: "runs", must: "at least one" });
     }
-    configs.iter().try_for_each(Config::check)?;
-    if configs.iter().any(|config| config.agent == AgentKind::Split) {
-        return Err(Error::CpuOnly(AgentKind::Split.name()));
+    if learners.iter().any(|learner| learner.network().spec() != learners[0].network().spec()) {
+        return Err(Error::Setting {
+            name: "agent or network",
+            must: "of the same shape in all runs that share a GPU's launches",
+        });
     }
     same("envs", &|a, b| a.envs == b.envs)?;
-    same("agent", &|a, b| a.agent.groups() == b.agent.groups())?;
-    same("network", &|a, b| {
-        (&a.network.layers, a.network.dueling) == (&b.network.layers, b.network.dueling)
-    })?;
     same("replay.capacity", &|a, b| a.replay.capacity == b.replay.capacity)?;
     same("replay.priority", &|a, b| a.replay.priority.is_some() == b.replay.priority.is_some())?;
     same("learning.batch", &|a, b| a.learning.batch == b.learning.batch)?;

@@ -1,23 +1,35 @@
-//! A gradient step of all runs: one graph, captured at the first, and what goes up before it and comes down after.
+//! A gradient step of all runs: one graph, captured at the first, and what goes up before it and comes down after. Where
+//! losses are computed on the host, the graph is cut in two.
 
-use super::fleet::Fleet;
+use super::learners::Learners;
 use super::raw::launch;
 use super::sizes::{DRAWS, RING};
-use crate::config::{AgentKind, TargetUpdate};
-use crate::replay::ReplayError;
-use crate::stats::Learned;
+use crate::algorithm::{Batch, Gradient, Outputs};
+use crate::config::TargetUpdate;
+use crate::learner::Learner;
+use crate::metrics::Learned;
+use crate::replay::{Replay, ReplayError};
 use crate::{Error, Result};
+use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Graph, View, Which};
 use rand::RngExt;
+
+/// What a gradient step needs of a run on the host: which transitions there are, and an algorithm without a kernel.
+pub struct Member<'a> {
+    /// The run's memory.
+    pub replay: &'a Replay,
+    /// Its learner. Parameters are not looked at: those of the device count.
+    pub learner: &'a mut Learner,
+}
 
 /// What went wrong, as the device numbers it.
 const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
 
-impl Fleet {
-    /// One gradient step of every run. Returns before it is done; what it was like comes from [`Fleet::learned`].
-    pub fn learn(&mut self) -> Result<()> {
+impl Learners {
+    /// One gradient step of every run. Returns before it is done; what it was like comes from [`Learners::learned`].
+    pub fn learn(&mut self, members: &mut [Member]) -> Result<()> {
         self.commit()?;
-        if self.is_empty() {
+        if members.len() != self.runs() || members.iter().any(|member| member.replay.is_empty()) {
             return Err(ReplayError::Empty.into());
         }
         if self.launched - self.taken >= RING as u64 / 2 {
@@ -25,15 +37,69 @@ impl Fleet {
             self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
             self.collect();
         }
-        self.upload_draws()?;
-        if self.graph.is_none() {
-            self.graph = Some(self.capture()?);
+        self.upload_draws(members)?;
+        if self.graphs.is_empty() {
+            self.graphs = self.capture()?;
         }
-        if let Some(graph) = &self.graph {
-            graph.launch()?;
+        self.graphs[0].launch()?;
+        if !self.on_device {
+            self.learn_on_host(members)?;
+            self.graphs[1].launch()?;
         }
         self.launched += 1;
         Ok(())
+    }
+
+    /// Computes losses from the outputs and brings gradients, errors and metrics up.
+    fn learn_on_host(&mut self, members: &mut [Member]) -> Result<()> {
+        self.device.synchronise()?;
+        let (batch, outputs) = (self.memory.sizes.batch, self.pass.outputs().download()?);
+        let runs = members.len();
+        let mut gradient = vec![0.0; runs * batch * self.memory.sizes.outputs];
+        let (mut errors, mut parts) = (vec![0.0; runs * batch], vec![0.0; 4 * runs * batch]);
+        let mut targets = [0.0, 1.0].repeat(runs * batch);
+        let width = batch * self.memory.sizes.outputs;
+        for (run, member) in members.iter_mut().enumerate() {
+            let drawn = self.memory.drawn(run)?;
+            let sees = member.learner.algorithm.sees_observations();
+            let numbers = |bytes: &[u8]| if sees { numbers(bytes, &self.space) } else { vec![] };
+            let (obs, next) = (numbers(&drawn.obs), numbers(&drawn.next));
+            let index: Vec<u64> = drawn.places.iter().map(|&at| member.replay.index_at(at as usize)).collect();
+            let columns = Batch {
+                actions: self.space.actions,
+                action: &drawn.action,
+                reward: &drawn.reward,
+                discount: &drawn.discount,
+                terminal: &drawn.terminal,
+                weight: &drawn.weight,
+                index: &index,
+                obs: &obs,
+                next: &next,
+                rewards: member.learner.rewards,
+            };
+            let mut passes = outputs.chunks_exact(runs * width).map(|pass| &pass[run * width..][..width]);
+            let mut pass = |wanted: bool| if wanted { passes.next().unwrap_or(&[]) } else { &[] };
+            let rows = Outputs {
+                online: pass(true),
+                target: pass(self.passes.target),
+                target_next: pass(self.passes.target_next),
+                online_next: pass(self.passes.online_next),
+            };
+            let own = run * batch..(run + 1) * batch;
+            let slopes = &mut gradient[run * width..][..width];
+            let mut found = Gradient { outputs: slopes, errors: &mut errors[own.clone()] };
+            match member.learner.algorithm.loss(&columns, &rows, &mut found) {
+                // The first row stands for all.
+                Ok(loss) => parts[4 * own.start..][..4]
+                    .copy_from_slice(&[loss.loss, 0.0, loss.mean_q, loss.mean_sigma]),
+                Err(Error::Update(_)) => targets[2 * own.start..2 * own.end].fill(f32::NAN),
+                Err(error) => return Err(error),
+            }
+        }
+        self.pass.out_grad_mut().upload(&gradient)?;
+        self.memory.errors.upload(&errors)?;
+        self.memory.parts.upload(&parts)?;
+        Ok(self.memory.targets.upload(&targets)?)
     }
 
     /// What gradient steps were like, with the number of the run, in order; those that have been reported since the last
@@ -61,16 +127,16 @@ impl Fleet {
     }
 
     /// Random numbers for the next steps, or the places themselves where all are equally likely.
-    fn upload_draws(&mut self) -> Result<()> {
+    fn upload_draws(&mut self, members: &[Member]) -> Result<()> {
         let block = DRAWS as u64;
         if !self.memory.sizes.prioritised {
             if let Some(before) = self.launched.checked_sub(block) {
                 self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
             }
             let places: &mut [u32] = bytemuck::cast_slice_mut(self.uploads.area(self.launched));
-            let runs = self.ledgers.iter().zip(&mut self.samplers);
-            for ((ledger, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
-                ledger.draw(sampler, places)?;
+            let runs = members.iter().zip(&mut self.samplers);
+            for ((member, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
+                member.replay.draw_places(sampler, places)?;
             }
             return Ok(self.memory.places.upload(places)?);
         }
@@ -101,37 +167,47 @@ impl Fleet {
         self.drawn += 1;
     }
 
-    fn capture(&mut self) -> Result<Graph> {
-        let (device, learning) = (self.device.clone(), self.configs[0].learning.clone());
-        record(&device, || {
-            self.run_until_loss()?;
-            self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
-            self.run_after_step()
-        })
+    fn capture(&mut self) -> Result<Vec<Graph>> {
+        let device = self.device.clone();
+        if !self.on_device {
+            let before = record(&device, || self.run_passes())?;
+            return Ok(vec![before, record(&device, || self.run_after_loss())?]);
+        }
+        let whole = record(&device, || {
+            self.run_passes()?;
+            self.run_losses()?;
+            self.run_after_loss()
+        });
+        Ok(vec![whole?])
     }
 
-    fn run_until_loss(&mut self) -> Result<()> {
-        let (arguments, device) = (self.arguments(), &self.device);
-        let (runs, batch, views) = {
-            let sizes = &self.memory.sizes;
-            (sizes.runs, sizes.batch, sizes.views)
-        };
-        launch(device, &self.kernels.sample, (self.memory.sizes.sample_blocks(), runs), 256, &arguments)?;
+    fn run_passes(&mut self) -> Result<()> {
+        let (arguments, sizes) = (self.arguments(), &self.memory.sizes);
+        let grid = (sizes.sample_blocks(), sizes.runs);
+        launch(&self.device, &self.kernels.sample, grid, 256, &arguments)?;
         let (here, next) = (self.memory.here(), self.memory.next());
-        let view = |which, input| View { which, input };
-        let networks = match self.configs[0].agent {
-            AgentKind::Adfq => {
-                [view(Which::Online, here), view(Which::Target, here), view(Which::Target, next)]
+        let mut views = vec![View { which: Which::Online, input: here }];
+        for (wanted, which, input) in [
+            (self.passes.target, Which::Target, here),
+            (self.passes.target_next, Which::Target, next),
+            (self.passes.online_next, Which::Online, next),
+        ] {
+            if wanted {
+                views.push(View { which, input });
             }
-            AgentKind::Dqn | AgentKind::Ddqn | AgentKind::Split => {
-                [view(Which::Online, here), view(Which::Target, next), view(Which::Online, next)]
-            }
-        };
-        self.engine.forward(&mut self.pass, &networks[..views])?;
-        launch(device, &self.kernels.teach, (batch.div_ceil(4), runs), 128, &arguments)
+        }
+        Ok(self.engine.forward(&mut self.pass, &views)?)
     }
 
-    fn run_after_step(&mut self) -> Result<()> {
+    fn run_losses(&mut self) -> Result<()> {
+        let sizes = &self.memory.sizes;
+        let grid = (sizes.batch.div_ceil(4), sizes.runs);
+        launch(&self.device, &self.kernels.teach, grid, 128, &self.arguments())
+    }
+
+    fn run_after_loss(&mut self) -> Result<()> {
+        let learning = self.configs[0].learning.clone();
+        self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
         launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())?;
         if let TargetUpdate::Soft(tau) = self.configs[0].learning.target {
             self.engine.update_target(tau)?;
@@ -149,4 +225,12 @@ pub(super) fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Resu
     });
     done?;
     Ok(graph?)
+}
+
+/// The bytes of observations as numbers.
+fn numbers(bytes: &[u8], space: &Space) -> Vec<f32> {
+    match space.element {
+        Element::U8 { scale } => bytes.iter().map(|&byte| f32::from(byte) * scale).collect(),
+        Element::F32 => bytes.as_chunks().0.iter().map(|&number| f32::from_ne_bytes(number)).collect(),
+    }
 }

@@ -1,4 +1,4 @@
-//! The ADFQ update of a batch on the device: what the fleet's kernel does with a transition, for any number of them.
+//! The ADFQ update of a batch on the device: what the kernel of a gradient step does with a transition, for any number of them.
 
 use super::raw::launch;
 use super::sizes::Sizes;
@@ -6,21 +6,6 @@ use crate::Result;
 use adfq::batch::Batch;
 use adfq::update::{NoiseKind, RuleKind};
 use adfq_nn::cuda::{Buffer, Device, Kernel, Scalar};
-
-/// How rules and kinds of noise are numbered in the kernels.
-pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
-    let rule = match rule {
-        RuleKind::Analytic => 0,
-        RuleKind::Exact => 1,
-        RuleKind::Grid => 2,
-    };
-    let noise = match noise {
-        NoiseKind::None => 0,
-        NoiseKind::Approximate => 1,
-        NoiseKind::Exact => 2,
-    };
-    (rule, noise)
-}
 
 /// The ADFQ update on a device, all rules of it, for batches of any size.
 ///
@@ -42,7 +27,7 @@ pub(super) fn numbers(rule: RuleKind, noise: NoiseKind) -> (i32, i32) {
 ///     var_next: &[1.0, 1.0],
 /// };
 /// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
-/// let updates = adfq_deep::cuda::Updates::new(&device)?;
+/// let updates = adfq_deep::backend::cuda::Updates::new(&device)?;
 /// let (mean, var) = updates.batch(&batch, RuleKind::Analytic, NoiseKind::None, 1e-10)?;
 /// assert!(mean[0] > 0.5 && var[0] < 1.0);
 /// # Ok::<(), adfq_deep::Error>(())
@@ -110,7 +95,6 @@ fn update_batch(
     let terminal = Buffer::of(device, &terminal)?;
     let (mu_next, var_next) = (Buffer::of(device, batch.mu_next)?, Buffer::of(device, batch.var_next)?);
     let (mean, var) = (Buffer::<f64>::zeros(device, count)?, Buffer::<f64>::zeros(device, count)?);
-    let (rule, noise) = numbers(rule, noise);
     let arguments = [
         Scalar::Address(mu_sa.address()),
         Scalar::Address(var_sa.address()),
@@ -126,8 +110,8 @@ fn update_batch(
         Scalar::F64(floor),
         Scalar::I32(i32::try_from(count).map_err(|_| adfq_nn::Error::TooLarge)?),
         Scalar::I32(actions as i32),
-        Scalar::I32(rule),
-        Scalar::I32(noise),
+        Scalar::I32(rule as i32),
+        Scalar::I32(noise as i32),
     ];
     launch(device, &updates.kernel, (count.div_ceil(4), 1), 128, &arguments)?;
     Ok((mean.download()?, var.download()?))

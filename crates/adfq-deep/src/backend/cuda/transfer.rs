@@ -1,4 +1,4 @@
-//! The host's side of a fleet: packs of what was pushed, random numbers on their way up, metrics on their way down.
+//! What goes between host and device: packs of what was pushed, random numbers on their way up, metrics on their way down.
 //!
 //! All of it is page-locked memory, which the device copies from or writes to by itself. The device says how far it is by
 //! counters in that memory, so nobody waits, but where the host is far ahead. (Kernels that read the host's memory were
@@ -6,8 +6,8 @@
 
 use super::raw::Pinned;
 use super::sizes::{DRAWS, RING, ROW_WORDS, Sizes};
-use crate::replay::ledger::Entry;
-use crate::stats::Learned;
+use crate::metrics::Learned;
+use crate::replay::Entry;
 use crate::{Error, Result};
 use adfq_nn::cuda::Device;
 
@@ -50,22 +50,22 @@ impl Packs {
         (self.packs[at].bytes(), self.finals[at].bytes())
     }
 
-    /// Whether a lane has an entry of this kind already: 0 for a step, 1 for a final frame.
-    pub fn holds(&mut self, sizes: &Sizes, run: usize, lane: usize, kind: usize) -> bool {
-        let at = 4 * (run * sizes.pack_words() + 2 * lane + kind);
+    /// Whether an environment has an entry of this kind already: 0 for a step, 1 for a final frame.
+    pub fn holds(&mut self, sizes: &Sizes, run: usize, env: usize, kind: usize) -> bool {
+        let at = 4 * (run * sizes.pack_words() + 2 * env + kind);
         self.pack().bytes()[at..at + 4] != [0; 4]
     }
 
     /// Writes a slot and its frame.
-    pub fn write(&mut self, sizes: &Sizes, run: usize, lane: usize, kind: usize, entry: Entry, frame: &[u8]) {
-        let (lanes, part) = (sizes.lanes, 2 * lane + kind);
+    pub fn write(&mut self, sizes: &Sizes, run: usize, env: usize, kind: usize, entry: Entry, frame: &[u8]) {
+        let (envs, part) = (sizes.envs, 2 * env + kind);
         let start = run * sizes.pack_words();
         let (frames, frame_at) =
-            (4 * sizes.runs * sizes.pack_words(), (run * lanes + lane) * sizes.padded_frame());
+            (4 * sizes.runs * sizes.pack_words(), (run * envs + env) * sizes.padded_frame());
         let words = [
             (part, entry.place as u32 + 1),
-            (2 * lanes + part, entry.reward.to_bits()),
-            (4 * lanes + part, entry.action | u32::from(entry.flags) << 24),
+            (2 * envs + part, entry.reward.to_bits()),
+            (4 * envs + part, entry.action | u32::from(entry.flags) << 24),
         ];
         let bytes = self.pack().bytes();
         for (at, word) in words {
@@ -82,9 +82,9 @@ impl Packs {
         self.steps[run] += u64::from(kind == 0);
     }
 
-    /// Writes the leaves that changed. There is room for those of one step in every lane.
+    /// Writes the leaves that changed. There is room for those of one step in every environment.
     pub fn change(&mut self, sizes: &Sizes, run: usize, changes: &[(usize, bool)]) {
-        let start = run * sizes.pack_words() + 6 * sizes.lanes;
+        let start = run * sizes.pack_words() + 6 * sizes.envs;
         for &(place, present) in changes {
             let at = start + 2 + self.changed[run];
             let word = (place as u32) << 1 | u32::from(present);
@@ -97,7 +97,7 @@ impl Packs {
 
     /// Writes the learning rate of a run.
     pub fn rate(&mut self, sizes: &Sizes, run: usize, rate: f32) {
-        let at = 4 * (run * sizes.pack_words() + 6 * sizes.lanes + 1);
+        let at = 4 * (run * sizes.pack_words() + 6 * sizes.envs + 1);
         self.pack().bytes()[at..][..4].copy_from_slice(&rate.to_ne_bytes());
     }
 

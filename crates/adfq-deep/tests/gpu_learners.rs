@@ -1,14 +1,15 @@
-//! A fleet against the CPU's replay memory, updates and learner, and against itself: twice, and for runs together or apart.
+//! Learners on a GPU against the CPU's replay memory, updates and learner, and against itself: twice, and for runs together or apart.
 //!
 //! Where there is no GPU the tests say so and pass.
 
 use adfq::batch::{Batch, Column};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq::update::{NoiseKind, RuleKind, Update};
-use adfq_deep::config::{AgentKind, PolicyKind, Priority, TargetUpdate};
-use adfq_deep::cuda::{Drawn, Fleet, Updates};
+use adfq_deep::algorithm::{AdfqSettings, Algorithms, RewardRange};
+use adfq_deep::backend::cuda::{Drawn, Learners, Member, Updates};
+use adfq_deep::config::TargetUpdate;
 use adfq_deep::learner::Learner;
-use adfq_deep::replay::{Transition, PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{PrioritySettings, Replay, Sample, Transition};
 use adfq_deep::{Config, Error};
 use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Precision, Which};
@@ -25,12 +26,14 @@ fn space(frame: &[usize], element: Element, stack: usize, actions: usize) -> Spa
 
 const PIXELS: Element = Element::U8 { scale: 1.0 / 255.0 };
 
-fn config(agent: AgentKind, space: &Space, envs: usize, capacity: usize, priority: bool) -> Config {
+fn config(agent: &str, space: &Space, envs: usize, capacity: usize, priority: bool) -> Config {
     let mut config = Config::for_env("cartpole").expect("a configuration");
-    (config.agent, config.policy, config.envs, config.steps) = (agent, PolicyKind::Epsilon, envs, 4_000);
-    (config.adfq.mean, config.adfq.sd, config.adfq.min_var) = (0.5, 2.0, 1e-4);
+    (config.agent, config.policy) = (agent.to_owned(), "epsilon".to_owned());
+    (config.envs, config.steps) = (envs, 4_000);
+    let settings = AdfqSettings { mean: 0.5, sd: 2.0, min_var: 1e-4, ..AdfqSettings::default() };
+    config = config.with_own("adfq", &settings).expect("settings");
     config.replay.capacity = capacity;
-    config.replay.priority = priority.then_some(Priority { alpha: 0.6, beta: 0.4, epsilon: 1e-3 });
+    config.replay.priority = priority.then_some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-3 });
     config.learning.batch = 32;
     config.learning.huber = 1.0;
     config.learning.target = TargetUpdate::Hard(100);
@@ -53,15 +56,8 @@ struct World {
 
 impl World {
     fn new(config: &Config, space: &Space) -> Self {
-        let priority = config.replay.priority.as_ref();
-        let settings = ReplaySettings {
-            capacity: config.replay.capacity,
-            envs: config.envs,
-            n_step: config.replay.n_step,
-            discount: config.learning.discount,
-            priority: priority.map(|p| PrioritySettings { alpha: p.alpha, epsilon: p.epsilon }),
-        };
-        let replay = Replay::new(&settings, space).expect("a memory");
+        let (envs, discount) = (config.envs, config.learning.discount);
+        let replay = Replay::new(&config.replay, envs, discount, space).expect("a memory");
         Self { rng: stream(config.seed, "world"), replay, space: space.clone() }
     }
 
@@ -75,23 +71,46 @@ impl World {
     }
 
     /// A step in every environment of a run, here and there.
-    fn step(&mut self, fleet: &mut Fleet, run: usize, envs: usize) {
+    fn step(&mut self, learners: &mut Learners, run: usize, envs: usize) {
         for env in 0..envs {
             let (frame, last) = (self.frame(), self.frame());
             let how = self.rng.random_range(0..40);
             if how == 0 {
-                self.replay.interrupt(env, &last).expect("a cut");
-                fleet.interrupt(run, env, &last).expect("a cut");
+                learners.interrupt(run, env, &last, &mut self.replay).expect("a cut");
             }
             let (terminated, truncated) = (how == 1 || how == 2, how == 2 || how == 3);
             let last = (terminated || truncated).then_some(&last[..]);
             let action = self.rng.random_range(0..self.space.actions as u32);
             let reward = self.rng.random_range(-2.0_f32..2.0);
             let transition = Transition { frame: &frame, action, reward, terminated, truncated, last };
-            self.replay.push(env, &transition).expect("a step");
-            fleet.push(run, env, &transition).expect("a step");
+            learners.push(run, env, &transition, &mut self.replay).expect("a step");
         }
     }
+}
+
+fn learner(config: &Config, space: &Space) -> Learner {
+    Learner::new(config, space, &Algorithms::default()).expect("a learner")
+}
+
+/// Learners on the device, and those of the CPU that they started from.
+fn learners(
+    device: &Device,
+    space: &Space,
+    configs: &[Config],
+    precision: Precision,
+) -> (Learners, Vec<Learner>) {
+    let own: Vec<_> = configs.iter().map(|config| learner(config, space)).collect();
+    let on_device = Learners::new(device, space, &own.iter().collect::<Vec<_>>(), precision);
+    (on_device.expect("learners"), own)
+}
+
+/// A gradient step of all runs.
+fn learn(learners: &mut Learners, worlds: &[World], own: &mut [Learner]) -> adfq_deep::Result<()> {
+    let member = |(world, learner)| {
+        let (world, learner): (&World, &mut Learner) = (world, learner);
+        Member { replay: &world.replay, learner }
+    };
+    learners.learn(&mut worlds.iter().zip(own).map(member).collect::<Vec<_>>())
 }
 
 fn beta(config: &Config, step: u64) -> f32 {
@@ -142,32 +161,31 @@ fn sampling_is_that_of_the_cpu() {
     for (name, space, envs, capacity, n_step, priority) in cases {
         let configs: Vec<Config> = (0..2)
             .map(|seed| {
-                let mut config = config(AgentKind::Adfq, &space, envs, capacity, priority);
+                let mut config = config("adfq", &space, envs, capacity, priority);
                 (config.seed, config.replay.n_step) = (seed, n_step);
                 config
             })
             .collect();
-        let mut fleet = Fleet::new(&device, &space, &configs, Precision::Tf32).expect(name);
+        let (mut there, mut own) = learners(&device, &space, &configs, Precision::Tf32);
         let mut worlds: Vec<World> = configs.iter().map(|config| World::new(config, &space)).collect();
         let mut samplers: Vec<_> = configs.iter().map(|config| stream(config.seed, "replay")).collect();
         let (mut sample, slots, mut apart) = (Sample::default(), capacity / envs, 0);
         for step in 0..250 {
             let pushes = if step == 0 { 40 } else { 3 };
             for _ in 0..pushes {
-                worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, envs));
-                fleet.commit().expect(name);
+                worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut there, run, envs));
+                there.commit().expect(name);
             }
-            fleet.learn().expect(name);
+            learn(&mut there, &worlds, &mut own).expect(name);
             for (run, world) in worlds.iter_mut().enumerate() {
-                assert_eq!(fleet.len(run), world.replay.len(), "{name}");
-                let beta = beta(&configs[run], fleet.steps(run));
+                let beta = beta(&configs[run], there.steps(run));
                 world.replay.sample(32, beta, &mut samplers[run], &mut sample).expect(name);
-                let drawn = fleet.drawn(run).expect(name);
+                let drawn = there.drawn(run).expect(name);
                 same_batch(&drawn, &sample, &space, envs, slots);
-                assert_eq!(fleet.sampler(run), samplers[run], "{name}");
+                assert_eq!(there.sampler(run), samplers[run], "{name}");
                 world.replay.update(&sample.index, &drawn.errors).expect(name);
                 if priority && step % 10 == 9 {
-                    let (leaves, largest) = fleet.priorities(run).expect(name);
+                    let (leaves, largest) = there.priorities(run).expect(name);
                     let expected = world.replay.priorities();
                     assert_eq!(largest, world.replay.state().largest, "{name}");
                     apart += leaves.iter().zip(&expected).filter(|(a, b)| a != b).count();
@@ -175,7 +193,7 @@ fn sampling_is_that_of_the_cpu() {
                 }
             }
         }
-        assert!(fleet.learned().iter().all(|(_, learned)| learned.is_ok()), "{name}");
+        assert!(there.learned().iter().all(|(_, learned)| learned.is_ok()), "{name}");
         println!("{name}: {apart} priorities one unit in the last place apart");
     }
 }
@@ -291,34 +309,39 @@ fn sample_of(drawn: &Drawn, space: &Space) -> Sample {
     }
 }
 
-/// Runs of a fleet, with memories that hold something and parameters of which none is at its prior.
-fn fleet(device: &Device, space: &Space, configs: &[Config], precision: Precision) -> (Fleet, Vec<World>) {
-    let mut fleet = Fleet::new(device, space, configs, precision).expect("a fleet");
+/// Runs on a device, with memories that hold something and parameters of which none is at its prior.
+fn practised(
+    device: &Device,
+    space: &Space,
+    configs: &[Config],
+    precision: Precision,
+) -> (Learners, Vec<World>, Vec<Learner>) {
+    let (mut there, own) = learners(device, space, configs, precision);
     let mut worlds: Vec<World> = configs.iter().map(|config| World::new(config, space)).collect();
     for _ in 0..60 {
         let envs = configs[0].envs;
-        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, envs));
-        fleet.commit().expect("a commit");
+        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut there, run, envs));
+        there.commit().expect("a commit");
     }
     for (which, name) in [(Which::Online, "online"), (Which::Target, "target")] {
-        let mut params = fleet.engine().download(which).expect("parameters");
+        let mut params = there.engine().download(which).expect("parameters");
         let each = params.len() / configs.len();
         for (config, params) in configs.iter().zip(params.chunks_exact_mut(each)) {
             let mut rng = stream(config.seed, name);
             params.iter_mut().for_each(|p| *p += rng.random_range(-0.1..0.1));
         }
-        fleet.engine_mut().upload(which, &params).expect("parameters");
+        there.engine_mut().upload(which, &params).expect("parameters");
     }
-    (fleet, worlds)
+    (there, worlds, own)
 }
 
 /// Sets parameters such that rounding moves no sum across the kink of a ReLU, where a gradient jumps: biases of either sign
 /// that outweigh the sums. Gives online and target parameters.
-fn far_from_kinks(fleet: &mut Fleet, space: &Space, configs: &[Config]) -> [Vec<f32>; 2] {
+fn far_from_kinks(there: &mut Learners, space: &Space, configs: &[Config]) -> [Vec<f32>; 2] {
     [(Which::Online, "online"), (Which::Target, "target")].map(|(which, name)| {
         let mut all = Vec::new();
         for config in configs {
-            let learner = Learner::new(config, space).expect("a learner");
+            let learner = learner(config, space);
             let (mut params, mut rng) = (learner.online.clone(), stream(config.seed, name));
             for tensor in learner.network().tensors() {
                 let values = &mut params[tensor.range.clone()];
@@ -331,7 +354,7 @@ fn far_from_kinks(fleet: &mut Fleet, space: &Space, configs: &[Config]) -> [Vec<
             }
             all.extend(params);
         }
-        fleet.engine_mut().upload(which, &all).expect("parameters");
+        there.engine_mut().upload(which, &all).expect("parameters");
         all
     })
 }
@@ -343,49 +366,54 @@ fn a_step_is_that_of_the_cpu() {
     let mut failures = Vec::new();
     for (name, space) in &spaces {
         for (precision, most) in [(Precision::Full, 1e-5), (Precision::Tf32, 1e-3)] {
-            for agents in [vec![AgentKind::Adfq], vec![AgentKind::Dqn, AgentKind::Ddqn]] {
+            for agents in [vec!["adfq"], vec!["dqn", "ddqn"], vec!["split"], vec!["bootstrapped"]] {
                 let configs: Vec<Config> = (0..4)
                     .map(|seed| {
                         let mut config = config(agents[seed as usize % agents.len()], space, 2, 800, true);
                         (config.seed, config.learning.bound_targets) = (seed, seed > 1);
                         config.learning.final_rate = if *name == "image" { 1.0 } else { 0.1 };
                         config.learning.adam.rate *= 1.0 + seed as f32;
-                        config.adfq.rule = if seed == 3 { RuleKind::Exact } else { RuleKind::Analytic };
-                        config
+                        if seed == 3 {
+                            config = config.with("adfq.rule=exact").expect("a rule");
+                        }
+                        // Means of 100 in place of 1 would hide errors of the gradient in those of the loss.
+                        config.with("split={rewards = [0.0, 0.01], features = 16}").expect("settings")
                     })
                     .collect();
-                let (mut fleet, _) = fleet(&device, space, &configs, precision);
-                let before = far_from_kinks(&mut fleet, space, &configs);
-                fleet.learn().expect("a step");
-                fleet.wait().expect("the end");
-                let after = fleet.engine().download(Which::Online).expect("parameters");
-                let learned = fleet.learned();
+                let (mut there, worlds, mut own) = practised(&device, space, &configs, precision);
+                let before = far_from_kinks(&mut there, space, &configs);
+                // The host knows the rewards of its runs; here it is told.
+                for (learner, config) in own.iter_mut().zip(&configs) {
+                    learner.rewards = rewards(&mut World::new(config, space), config);
+                }
+                learn(&mut there, &worlds, &mut own).expect("a step");
+                there.wait().expect("the end");
+                let after = there.engine().download(Which::Online).expect("parameters");
+                let learned = there.learned();
                 for (run, config) in configs.iter().enumerate() {
-                    let drawn = fleet.drawn(run).expect("a batch");
-                    let mut learner = Learner::new(config, space).expect("a learner");
-                    let own = run * learner.online.len()..(run + 1) * learner.online.len();
-                    learner.online.copy_from_slice(&before[0][own.clone()]);
-                    learner.target.copy_from_slice(&before[1][own.clone()]);
-                    // All rewards of the script are between these.
-                    if config.learning.bound_targets {
-                        learner.rewards = rewards(&mut World::new(config, space), config);
-                    }
-                    let expected =
-                        learner.learn(&sample_of(&drawn, space), fleet.steps(run)).expect("a step");
+                    let drawn = there.drawn(run).expect("a batch");
+                    let mut learner = learner(config, space);
+                    let part = run * learner.online.len()..(run + 1) * learner.online.len();
+                    learner.online.copy_from_slice(&before[0][part.clone()]);
+                    learner.target.copy_from_slice(&before[1][part.clone()]);
+                    learner.rewards = rewards(&mut World::new(config, space), config);
+                    let mut sample = sample_of(&drawn, space);
+                    sample.index = drawn.places.iter().map(|&at| index(&worlds[run], at)).collect();
+                    let expected = learner.learn(&sample, there.steps(run)).expect("a step");
                     let off = error(
-                        &change(&after[own.clone()], &before[0][own.clone()]),
-                        &change(&learner.online, &before[0][own.clone()]),
+                        &change(&after[part.clone()], &before[0][part.clone()]),
+                        &change(&learner.online, &before[0][part.clone()]),
                     );
                     let (which, found) = (learned[run].0, learned[run].1.as_ref().expect("metrics"));
                     assert_eq!(which, run);
                     let near =
                         |a: f32, b: f32| (a - b).abs() as f64 <= 2.0 * most * (1.0 + f64::from(b.abs()));
-                    let agent = config.agent;
+                    let agent = &config.agent;
                     let metrics = [
                         near(found.loss, expected.loss),
                         near(found.gradient_norm, expected.gradient_norm),
                         near(found.mean_q, expected.mean_q),
-                        found.mean_sigma.is_nan() == (agent != AgentKind::Adfq),
+                        found.mean_sigma.is_nan() == expected.mean_sigma.is_nan(),
                         found.mean_sigma.is_nan() || near(found.mean_sigma, expected.mean_sigma),
                     ];
                     if metrics.contains(&false) {
@@ -403,9 +431,15 @@ fn a_step_is_that_of_the_cpu() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// The range of the rewards that `fleet` pushes.
-fn rewards(world: &mut World, config: &Config) -> adfq_deep::target::RewardRange {
-    let mut range = adfq_deep::target::RewardRange::default();
+/// The index of the transition at a place, found among all there are.
+fn index(world: &World, at: u32) -> u64 {
+    let (rings, slots) = (2, 400);
+    world.replay.indices().find(|&index| place(index, rings, slots) == at).expect("a transition")
+}
+
+/// The range of the rewards that [`practised`] pushes.
+fn rewards(world: &mut World, config: &Config) -> RewardRange {
+    let mut range = RewardRange::default();
     for _ in 0..60 * config.envs {
         let _ = (world.frame(), world.frame(), world.rng.random_range(0..40));
         let _ = world.rng.random_range(0..world.space.actions as u32);
@@ -419,28 +453,28 @@ type Practised = (Vec<u32>, Vec<[u32; 3]>, Vec<u32>);
 
 /// Each run after some steps of learning.
 fn practise(device: &Device, space: &Space, configs: &[Config]) -> Vec<Practised> {
-    let (mut fleet, mut worlds) = fleet(device, space, configs, Precision::Tf32);
+    let (mut there, mut worlds, mut own) = practised(device, space, configs, Precision::Tf32);
     let mut rows = vec![Vec::new(); configs.len()];
     for step in 0..150 {
-        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut fleet, run, configs[run].envs));
-        fleet.learn().expect("a step");
+        worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut there, run, configs[run].envs));
+        learn(&mut there, &worlds, &mut own).expect("a step");
         if step % 40 == 39 {
-            fleet.copy_target().expect("a copy");
+            there.copy_target().expect("a copy");
         }
     }
-    fleet.wait().expect("the end");
-    for (run, learned) in fleet.learned() {
+    there.wait().expect("the end");
+    for (run, learned) in there.learned() {
         let l = learned.expect("metrics");
         rows[run].push([l.loss, l.gradient_norm, l.mean_q].map(f32::to_bits));
     }
-    let params = fleet.engine().download(Which::Online).expect("parameters");
+    let params = there.engine().download(Which::Online).expect("parameters");
     let each = params.len() / configs.len();
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     rows.into_iter()
         .enumerate()
         .map(|(run, rows)| {
             assert_eq!(rows.len(), 150);
-            (bits(&params[run * each..][..each]), rows, bits(&fleet.priorities(run).expect("priorities").0))
+            (bits(&params[run * each..][..each]), rows, bits(&there.priorities(run).expect("priorities").0))
         })
         .collect()
 }
@@ -449,7 +483,7 @@ fn practise(device: &Device, space: &Space, configs: &[Config]) -> Vec<Practised
 fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     let Some(device) = device() else { return };
     let image = space(&[12, 12, 1], PIXELS, 4, 6);
-    for agents in [[AgentKind::Adfq; 3], [AgentKind::Dqn, AgentKind::Ddqn, AgentKind::Dqn]] {
+    for agents in [["adfq"; 3], ["dqn", "ddqn", "dqn"], ["bootstrapped"; 3]] {
         let configs: Vec<Config> = (0..3)
             .map(|seed| Config { seed: seed as u64, ..config(agents[seed], &image, 2, 300, true) })
             .collect();
@@ -462,29 +496,34 @@ fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     }
 }
 
-/// A memory that goes to the CPU and back, to another fleet, is the same, and so is what is drawn from it.
+/// A memory that goes to other learners is the same there, and so is what is drawn from it.
 #[test]
-fn a_memory_can_be_taken_up_by_the_cpu_and_by_another_fleet() {
+fn a_memory_can_be_taken_up_by_other_learners() {
     let Some(device) = device() else { return };
     let image = space(&[12, 12, 1], PIXELS, 4, 6);
     let configs: Vec<Config> =
-        (0..2).map(|seed| Config { seed, ..config(AgentKind::Adfq, &image, 2, 100, true) }).collect();
-    let (mut first, worlds) = fleet(&device, &image, &configs, Precision::Tf32);
-    let mut second = Fleet::new(&device, &image, &configs, Precision::Tf32).expect("a fleet");
+        (0..2).map(|seed| Config { seed, ..config("adfq", &image, 2, 100, true) }).collect();
+    let (mut first, mut worlds, mut own) = practised(&device, &image, &configs, Precision::Tf32);
+    let (mut second, mut others) = learners(&device, &image, &configs, Precision::Tf32);
     for _ in 0..70 {
-        first.learn().expect("a step");
+        learn(&mut first, &worlds, &mut own).expect("a step");
     }
-    for (run, world) in worlds.iter().enumerate() {
-        let replay = first.replay(run).expect("a memory");
-        assert!(replay.indices().eq(world.replay.indices()));
-        assert_eq!(replay.priorities(), first.priorities(run).expect("priorities").0);
+    for (run, world) in worlds.iter_mut().enumerate() {
+        // As a checkpoint holds it: the memory of the host with the priorities of the device.
+        let (priorities, largest) = first.priorities(run).expect("priorities");
+        let mut state = world.replay.state();
+        state.largest = largest;
+        let segments = (0..2).map(|env| world.replay.since(env, 0));
+        let (envs, discount) = (configs[run].envs, configs[run].learning.discount);
+        let empty = Replay::new(&configs[run].replay, envs, discount, &image).expect("a memory");
+        world.replay = empty.restore(&state, &priorities, segments).expect("the memory");
         let range = rewards(&mut World::new(&configs[run], &image), &configs[run]);
-        second.restore(run, &replay, first.steps(run), &range, first.sampler(run)).expect("another");
+        second.restore(run, &world.replay, first.steps(run), &range, first.sampler(run)).expect("another");
         assert_eq!(second.sampler(run), first.sampler(run));
-        assert!(second.replay(run).expect("a memory") == replay);
+        assert!(second.priorities(run).expect("priorities") == (priorities, largest));
     }
-    first.learn().expect("a step");
-    second.learn().expect("a step");
+    learn(&mut first, &worlds, &mut own).expect("a step");
+    learn(&mut second, &worlds, &mut others).expect("a step");
     for run in 0..2 {
         let (a, b) = (first.drawn(run).expect("a batch"), second.drawn(run).expect("a batch"));
         assert_eq!((&a.places, &a.weight, &a.reward), (&b.places, &b.weight, &b.reward));
@@ -497,37 +536,39 @@ fn what_is_not_finite_is_reported_and_changes_nothing() {
     let Some(device) = device() else { return };
     let vector = space(&[4], Element::F32, 1, 2);
     let configs: Vec<Config> =
-        (0..2).map(|seed| Config { seed, ..config(AgentKind::Adfq, &vector, 1, 300, true) }).collect();
-    let (mut fleet, _) = fleet(&device, &vector, &configs, Precision::Tf32);
-    let mut params = fleet.engine().download(Which::Target).expect("parameters");
+        (0..2).map(|seed| Config { seed, ..config("adfq", &vector, 1, 300, true) }).collect();
+    let (mut there, worlds, mut own) = practised(&device, &vector, &configs, Precision::Tf32);
+    let mut params = there.engine().download(Which::Target).expect("parameters");
     let each = params.len() / 2;
     // In the head: a ReLU may well make a zero of it.
     params[2 * each - 1] = f32::NAN;
-    fleet.engine_mut().upload(Which::Target, &params).expect("parameters");
-    let before = fleet.engine().download(Which::Online).expect("parameters");
-    let priorities = fleet.priorities(1).expect("priorities");
-    fleet.learn().expect("a step");
-    fleet.wait().expect("the end");
-    let found = fleet.learned();
+    there.engine_mut().upload(Which::Target, &params).expect("parameters");
+    let before = there.engine().download(Which::Online).expect("parameters");
+    let priorities = there.priorities(1).expect("priorities");
+    learn(&mut there, &worlds, &mut own).expect("a step");
+    there.wait().expect("the end");
+    let found = there.learned();
     assert!(
         matches!(&found[..], [(0, Ok(_)), (1, Err(Error::Diverged { quantity: "belief", .. }))]),
         "{found:?}"
     );
-    let after = fleet.engine().download(Which::Online).expect("parameters");
+    let after = there.engine().download(Which::Online).expect("parameters");
     assert!(after[each..] == before[each..] && after[..each] != before[..each]);
-    assert!(fleet.priorities(1).expect("priorities") == priorities);
+    assert!(there.priorities(1).expect("priorities") == priorities);
 }
 
 #[test]
 fn runs_that_differ_too_much_are_refused() {
     let Some(device) = device() else { return };
     let vector = space(&[4], Element::F32, 1, 2);
-    let one = config(AgentKind::Adfq, &vector, 1, 300, true);
+    let one = config("adfq", &vector, 1, 300, true);
     let mut other = one.clone();
     other.learning.adam.beta1 = 0.5;
-    let refused = Fleet::new(&device, &vector, &[one.clone(), other], Precision::Tf32).err();
+    let own = [learner(&one, &vector), learner(&other, &vector)];
+    let refused = Learners::new(&device, &vector, &[&own[0], &own[1]], Precision::Tf32).err();
     assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
-    let mut fleet = Fleet::new(&device, &vector, &[one], Precision::Tf32).expect("a fleet");
-    assert!(matches!(fleet.learn(), Err(Error::Replay(_))));
-    assert!(fleet.push(1, 0, &Transition::new(&[0; 16], 0, 0.0)).is_err());
+    let (mut alone, mut own) = learners(&device, &vector, std::slice::from_ref(&one), Precision::Tf32);
+    let mut worlds = [World::new(&one, &vector)];
+    assert!(matches!(learn(&mut alone, &worlds, &mut own), Err(Error::Replay(_))));
+    assert!(alone.push(1, 0, &Transition::new(&[0; 16], 0, 0.0), &mut worlds[0].replay).is_err());
 }

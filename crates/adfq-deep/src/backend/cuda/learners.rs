@@ -1,51 +1,57 @@
-//! N runs that learn side by side on one device.
+//! N runs that learn side by side on one device: what they share, and what the host pushes.
 
-use super::host::{Mail, Packs, Uploads};
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
-use crate::Result;
-use crate::config::{AgentKind, Config};
-use crate::replay::ledger::Ledger;
-use crate::replay::{Lived, ReplayError};
-use crate::stats::Learned;
-use crate::trainer::replay_settings;
+use super::transfer::{Mail, Packs, Uploads};
+use crate::algorithm::{CudaLoss, Passes};
+use crate::learner::Learner;
+use crate::metrics::Learned;
+use crate::replay::{Replay, ReplayError, Transition, Written};
+use crate::{Config, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
-use adfq_nn::Network;
+use adfq_nn::Adam;
 use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
 
-/// N runs with the same space, network, batch and number of environments. Their seeds, agents and most numbers are their
-/// own; how the target network follows is common, and DQN and Double DQN may share a fleet, but not
-/// with ADFQ, whose network is another.
+/// N runs with the same space, network, batch and number of environments. Their seeds, algorithms and most numbers are their
+/// own; how the target network follows is common.
 ///
 /// ```
-/// use adfq_deep::{Config, cuda::Fleet, replay::Lived};
+/// use adfq_deep::algorithm::Algorithms;
+/// use adfq_deep::backend::cuda::{Learners, Member};
+/// use adfq_deep::learner::Learner;
+/// use adfq_deep::replay::{Replay, Transition};
+/// use adfq_deep::Config;
 /// use adfq_nn::cuda::{Device, Precision};
 ///
 /// let env = adfq_env::make("cartpole")?;
-/// let configs: Vec<_> = (0..3).map(|seed| Ok(Config { seed, ..Config::for_env("cartpole")? })).collect::<adfq_deep::Result<_>>()?;
+/// let config = Config::for_env("cartpole")?;
+/// let mut learner = Learner::new(&config, env.space(), &Algorithms::default())?;
+/// let mut replay = Replay::new(&config.replay, 1, 0.99, env.space())?;
 /// let Ok(device) = Device::open(0) else { return Ok(()) }; // no GPU here
-/// let mut fleet = Fleet::new(&device, env.space(), &configs, Precision::Tf32)?;
+/// let mut learners = Learners::new(&device, env.space(), &[&learner], Precision::Tf32)?;
 /// for step in 0..100 {
 ///     let frame: Vec<u8> = [step as f32; 4].iter().flat_map(|x| x.to_ne_bytes()).collect();
-///     (0..3).try_for_each(|run| fleet.push(run, 0, &Lived::new(&frame, 1, 1.0)))?;
-///     fleet.commit()?;
+///     learners.push(0, 0, &Transition::new(&frame, 1, 1.0), &mut replay)?;
+///     learners.commit()?;
 /// }
-/// fleet.learn()?;
-/// fleet.wait()?;
-/// assert_eq!(fleet.learned().len(), 3);
+/// learners.learn(&mut [Member { replay: &replay, learner: &mut learner }])?;
+/// learners.wait()?;
+/// assert_eq!(learners.learned().len(), 1);
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
-pub struct Fleet {
+pub struct Learners {
     pub(super) device: Device,
     pub(super) configs: Vec<Config>,
     pub(super) space: Space,
     pub(super) engine: Engine,
+    pub(super) passes: Passes,
     pub(super) pass: Pass,
     pub(super) memory: Memory,
-    pub(super) ledgers: Vec<Ledger>,
+    /// Whether losses are computed on the device; else on the host.
+    pub(super) on_device: bool,
     /// Each run's generator, past the numbers that were uploaded.
     pub(super) samplers: Vec<ChaCha8Rng>,
     /// Steps for which numbers were drawn.
@@ -54,7 +60,8 @@ pub struct Fleet {
     pub(super) mail: Mail,
     pub(super) uploads: Uploads,
     pub(super) kernels: Kernels,
-    pub(super) graph: Option<Graph>,
+    /// A whole step, or its parts before and after a loss on the host.
+    pub(super) graphs: Vec<Graph>,
     /// Environment steps of each run.
     pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
@@ -67,66 +74,83 @@ pub struct Fleet {
 pub(super) struct Kernels {
     pub(super) absorb: Kernel,
     pub(super) rebuild: Kernel,
-    pub(super) fetch: Kernel,
     pub(super) sample: Kernel,
     pub(super) teach: Kernel,
     pub(super) finish: Kernel,
 }
 
-impl Fleet {
-    /// Runs at their start, on this device.
-    pub fn new(device: &Device, space: &Space, configs: &[Config], precision: Precision) -> Result<Self> {
-        check(configs)?;
-        let network = Network::new(&configs[0].spec(space.observation_shape(), space.actions))?;
+impl Learners {
+    /// Brings what learners know to a device, all of it but memories.
+    pub fn new(
+        device: &Device,
+        space: &Space,
+        learners: &[&Learner],
+        precision: Precision,
+    ) -> Result<Self> {
+        let configs: Vec<Config> = learners.iter().map(|learner| learner.config().clone()).collect();
+        check(&configs, learners)?;
         let observations = match space.element {
             Element::U8 { scale } => Observations::Bytes { scale },
             Element::F32 => Observations::Floats,
         };
-        let engine = Engine::new(device, &network, configs.len(), observations, precision)?;
-        let ledger = |config: &Config| Ledger::new(&replay_settings(config), space);
-        let ledgers: Vec<_> = configs.iter().map(ledger).collect::<crate::replay::Result<_>>()?;
-        let any = |agent| configs.iter().any(|config| config.agent == agent);
-        let views = if any(AgentKind::Adfq) || any(AgentKind::Ddqn) { 3 } else { 2 };
-        let sizes = Sizes::new(configs, space, &ledgers[0], views)?;
+        let network = learners[0].network();
+        let engine = Engine::new(device, network, learners.len(), observations, precision)?;
+        let wanted = learners.iter().map(|learner| learner.algorithm.passes());
+        let passes = wanted.fold(Passes::default(), Passes::or);
+        let losses: Option<Vec<CudaLoss>> = learners.iter().map(|learner| learner.algorithm.cuda()).collect();
+        let on_device = losses.is_some();
+        let losses = losses.unwrap_or_default();
+        let sizes = Sizes::new(&configs, space, network.outputs(), passes, &losses)?;
         let module = device.compile(&sizes.source())?;
         let kernels = Kernels {
             absorb: module.kernel("absorb")?,
             rebuild: module.kernel("rebuild")?,
-            fetch: module.kernel("fetch")?,
             sample: module.kernel("sample")?,
             teach: module.kernel("teach")?,
             finish: module.kernel("finish")?,
         };
-        let samplers: Vec<_> = configs.iter().map(|config| stream(config.seed, "replay")).collect();
-        let mut fleet = Self {
-            pass: engine.pass(views, sizes.batch)?,
-            memory: Memory::new(device, sizes.clone(), configs)?,
+        let mut new = Self {
+            pass: engine.pass(sizes.views, sizes.batch)?,
+            memory: Memory::new(device, sizes.clone(), &configs, &losses)?,
             packs: Packs::new(&sizes)?,
             mail: Mail::new(sizes.runs)?,
             uploads: Uploads::new(&sizes)?,
             steps: vec![0; sizes.runs],
+            samplers: configs.iter().map(|config| stream(config.seed, "replay")).collect(),
             device: device.clone(),
-            configs: configs.to_vec(),
             space: space.clone(),
             drawn: 0,
-            samplers,
-            ledgers,
-            engine,
-            kernels,
-            graph: None,
+            graphs: vec![],
             launched: 0,
             taken: 0,
             reports: VecDeque::new(),
+            configs,
+            on_device,
+            passes,
+            engine,
+            kernels,
         };
-        let mut params = vec![0.0; sizes.runs * network.parameters()];
-        for (config, params) in configs.iter().zip(params.chunks_exact_mut(network.parameters())) {
-            network.init(&config.init(), &mut stream(config.seed, "network"), params)?;
-        }
-        fleet.engine.upload(Which::Online, &params)?;
-        fleet.engine.upload(Which::Target, &params)?;
-        let rates = fleet.rates();
-        fleet.engine.set_own_rates(&rates)?;
-        Ok(fleet)
+        new.upload(learners)?;
+        let rates = new.rates();
+        new.engine.set_own_rates(&rates)?;
+        Ok(new)
+    }
+
+    /// Parameters and moments.
+    fn upload(&mut self, learners: &[&Learner]) -> Result<()> {
+        let all = |part: fn(&Learner) -> &[f32]| -> Vec<f32> {
+            learners.iter().flat_map(|learner| part(learner)).copied().collect()
+        };
+        self.engine.upload(Which::Online, &all(|learner| &learner.online))?;
+        self.engine.upload(Which::Target, &all(|learner| &learner.target))?;
+        let (m, v) = (all(|learner| &learner.adam.m), all(|learner| &learner.adam.v));
+        let Adam { settings, t, .. } = learners[0].adam;
+        Ok(self.engine.upload_adam(&Adam { settings, t, m, v })?)
+    }
+
+    /// How many runs there are.
+    pub(crate) fn runs(&self) -> usize {
+        self.configs.len()
     }
 
     /// The networks and optimisers of all runs.
@@ -134,7 +158,7 @@ impl Fleet {
         &self.engine
     }
 
-    /// The same, to set parameters or to act.
+    /// The same, to set parameters.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
@@ -144,51 +168,59 @@ impl Fleet {
         self.steps.get(run).copied().unwrap_or(0)
     }
 
-    /// How many transitions of a run can be sampled.
-    pub fn len(&self, run: usize) -> usize {
-        self.ledgers.get(run).map_or(0, Ledger::len)
+    /// Writes one step of an environment of a run to the run's memory. It reaches the device with the next
+    /// [`Learners::commit`].
+    pub fn push(
+        &mut self,
+        run: usize,
+        env: usize,
+        transition: &Transition,
+        replay: &mut Replay,
+    ) -> Result<()> {
+        let mut written = Written::default();
+        replay.write(env, transition, &mut written)?;
+        self.wrote(run, env, transition, &written)
     }
 
-    /// Whether there is nothing to sample in some run.
-    pub fn is_empty(&self) -> bool {
-        self.ledgers.iter().any(|ledger| ledger.len() == 0)
-    }
-
-    /// Writes one step of environment `lane` of a run, as [`Replay::push`](crate::replay::Replay::push) does. It reaches the
-    /// device with the next [`Fleet::commit`].
-    pub fn push(&mut self, run: usize, lane: usize, lived: &Lived) -> Result<()> {
-        self.make_room(run, lane)?;
-        let (ledger, sizes, mut changes) = (&mut self.ledgers[run], &self.memory.sizes, Vec::new());
-        let mut changed = |place, present| changes.push((place, present));
-        let (step, end) = ledger.push(lane, lived, &mut changed)?;
-        self.packs.write(sizes, run, lane, 0, step, lived.frame);
-        if let (Some(end), Some(last)) = (end, lived.last) {
-            self.packs.write(sizes, run, lane, 1, end, last);
-        }
-        self.packs.change(sizes, run, &changes);
-        Ok(())
-    }
-
-    /// Cuts off the episode of an environment, as [`Replay::interrupt`](crate::replay::Replay::interrupt) does.
-    pub fn interrupt(&mut self, run: usize, lane: usize, frame: &[u8]) -> Result<()> {
-        self.make_room(run, lane)?;
-        let (ledger, sizes, mut changes) = (&mut self.ledgers[run], &self.memory.sizes, Vec::new());
-        let end = ledger.interrupt(lane, frame, &mut |place, present| changes.push((place, present)))?;
-        if let Some(end) = end {
-            self.packs.write(sizes, run, lane, 1, end, frame);
-            self.packs.change(sizes, run, &changes);
-        }
-        Ok(())
-    }
-
-    /// A pack has room for one step of a lane: what was there before goes first.
-    fn make_room(&mut self, run: usize, lane: usize) -> Result<()> {
+    /// The same for a step that the memory has taken in already.
+    pub(crate) fn wrote(
+        &mut self,
+        run: usize,
+        env: usize,
+        transition: &Transition,
+        written: &Written,
+    ) -> Result<()> {
+        self.make_room(run, env)?;
         let sizes = &self.memory.sizes;
-        if run >= sizes.runs || lane >= sizes.lanes {
-            let (lane, lanes) = (run * sizes.lanes + lane, sizes.runs * sizes.lanes);
-            return Err(ReplayError::Lane { lane, lanes }.into());
+        let frames = [Some(transition.frame), transition.last];
+        for (kind, (&entry, frame)) in written.slots.iter().zip(frames.into_iter().flatten()).enumerate() {
+            self.packs.write(sizes, run, env, kind, entry, frame);
         }
-        if [0, 1].iter().any(|&kind| self.packs.holds(sizes, run, lane, kind)) {
+        self.packs.change(sizes, run, &written.changes);
+        Ok(())
+    }
+
+    /// Cuts off the episode of an environment, as [`Replay::interrupt`] does.
+    pub fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        let mut written = Written::default();
+        replay.cut(env, frame, &mut written)?;
+        self.make_room(run, env)?;
+        let sizes = &self.memory.sizes;
+        if let [end] = written.slots[..] {
+            self.packs.write(sizes, run, env, 1, end, frame);
+            self.packs.change(sizes, run, &written.changes);
+        }
+        Ok(())
+    }
+
+    /// A pack has room for one step of an environment: what was there before goes first.
+    fn make_room(&mut self, run: usize, env: usize) -> Result<()> {
+        let sizes = &self.memory.sizes;
+        if run >= sizes.runs || env >= sizes.envs {
+            let (env, envs) = (run * sizes.envs + env, sizes.runs * sizes.envs);
+            return Err(ReplayError::Env { env, envs }.into());
+        }
+        if [0, 1].iter().any(|&kind| self.packs.holds(sizes, run, env, kind)) {
             self.commit()?;
         }
         Ok(())
@@ -215,7 +247,7 @@ impl Fleet {
         arguments.extend(addresses.map(Scalar::Address));
         arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
-        launch(&self.device, &self.kernels.absorb, (2 * sizes.lanes + 1, sizes.runs), 512, &arguments)?;
+        launch(&self.device, &self.kernels.absorb, (2 * sizes.envs + 1, sizes.runs), 512, &arguments)?;
         self.packs.turn(sizes, &self.device, &self.mail)
     }
 
@@ -266,7 +298,7 @@ impl Fleet {
     }
 }
 
-impl Drop for Fleet {
+impl Drop for Learners {
     /// The device reads and writes memory of the host that is about to go.
     fn drop(&mut self) {
         // A device that failed does neither any more.

@@ -1,0 +1,66 @@
+//! From what a checkpoint holds to the device.
+
+use super::learners::Learners;
+use super::memory::{FRESH, GREATEST, LARGEST, LEAST, STATES, STEP};
+use super::raw::launch;
+use crate::algorithm::RewardRange;
+use crate::replay::Replay;
+use crate::{Error, Result};
+use adfq::random::ChaCha8Rng;
+
+impl Learners {
+    /// Makes a run go on from where another left off, on the CPU or here: its memory, environment steps, the rewards seen
+    /// and the generator of its draws. Parameters and moments are the engine's. Only before the first gradient step.
+    pub fn restore(
+        &mut self,
+        run: usize,
+        replay: &Replay,
+        step: u64,
+        rewards: &RewardRange,
+        sampler: ChaCha8Rng,
+    ) -> Result<()> {
+        if self.launched > 0 || run >= self.configs.len() {
+            return Err(Error::Setting {
+                name: "run",
+                must: "one of these, before its first gradient step",
+            });
+        }
+        if !replay.fits(&self.configs[run], &self.space) {
+            return Err(Error::Setting { name: "replay", must: "that of this run's settings" });
+        }
+        let (envs, slots) = (self.memory.sizes.envs, self.memory.sizes.slots);
+        self.commit()?;
+        let kept: Vec<Vec<_>> = (0..envs).map(|env| replay.entries(env).collect()).collect();
+        for i in 0..slots {
+            let there = kept.iter().enumerate().filter_map(|(env, kept)| Some((env, *kept.get(i)?)));
+            for (env, entry) in there {
+                let frame = replay.frame_at(entry.place);
+                self.packs.write(&self.memory.sizes, run, env, 1, entry, frame);
+            }
+            self.commit()?;
+        }
+        self.restore_priorities(run, replay)?;
+        let mut state = self.memory.state.download()?;
+        let RewardRange { least, greatest } = *rewards;
+        let own = &mut state[run * STATES..][..STATES];
+        (own[STEP], own[LEAST], own[GREATEST]) = (step as f64, least.into(), greatest.into());
+        if let Some((largest, fresh)) = replay.largest() {
+            (own[LARGEST], own[FRESH]) = (largest, fresh.into());
+        }
+        self.memory.state.upload(&state)?;
+        self.steps[run] = step;
+        self.samplers[run] = sampler;
+        let rates = self.rates();
+        Ok(self.engine.set_own_rates(&rates)?)
+    }
+
+    fn restore_priorities(&mut self, run: usize, replay: &Replay) -> Result<()> {
+        let priorities = replay.priorities();
+        let width = self.memory.sizes.leaf_blocks() * 16;
+        let mut leaves = self.memory.leaves.download()?;
+        leaves[run * width..][..priorities.len()].copy_from_slice(&priorities);
+        self.memory.leaves.upload(&leaves)?;
+        launch(&self.device, &self.kernels.rebuild, (1, self.memory.sizes.runs), 256, &self.arguments())?;
+        Ok(self.device.synchronise()?)
+    }
+}

@@ -1,0 +1,254 @@
+//! Whole trainings on a GPU: the same bits twice, alone or beside others, and checkpoints that the CPU takes up. Where there
+//! is no GPU it says so and passes.
+
+use adfq_deep::metrics::Metrics;
+use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer};
+use adfq_env::{Env, Envs, Space, Step, VecEnv};
+use adfq_nn::cuda::Device;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn config(seed: u64) -> Config {
+    let mut config = Config::for_env("cartpole").unwrap().with_steps(1_500);
+    config.seed = seed;
+    config.learning.warmup = 200;
+    config.replay.capacity = 1_000;
+    config.evaluation.every = 1_000;
+    config.evaluation.final_episodes = 3;
+    config.logging.checkpoint = 700;
+    config
+}
+
+/// A run in a folder of its own, and what writes there.
+fn begin(config: &Config, folder: &Path) -> (Run, Observers<'static>) {
+    let run = Run::new(config, &Host::default()).unwrap();
+    let folder = RunFolder::create(&folder.join(config.seed.to_string()), &run).unwrap();
+    let observers = folder.observers(&run, Box::new(|| 0.0)).unwrap();
+    (run, observers)
+}
+
+/// Trains these runs together in folders of their own.
+fn train(device: &Device, configs: &[Config], folder: &Path) -> Trainer {
+    let begun = configs.iter().map(|config| begin(config, folder));
+    let (runs, mut observers): (Vec<_>, Vec<_>) = begun.unzip();
+    let mut trainer = Trainer::on_cuda(device, runs).unwrap();
+    assert!(trainer.train(&mut observers, &AtomicBool::new(false)).unwrap());
+    trainer
+}
+
+/// What a run reached, digests of its parameters and its memory among it.
+fn result(folder: &Path, seed: u64) -> String {
+    std::fs::read_to_string(folder.join(seed.to_string()).join("result.json")).unwrap()
+}
+
+#[test]
+fn the_same_bits_twice_and_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let [once, twice, alone] = ["once", "twice", "alone"].map(|name| folder.path().join(name));
+    train(&device, &[config(0), config(1)], &once);
+    train(&device, &[config(0), config(1)], &twice);
+    train(&device, &[config(1)], &alone);
+    assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)));
+    assert_eq!(result(&once, 1), result(&alone, 1));
+    assert_ne!(result(&once, 0), result(&once, 1));
+}
+
+/// Algorithms without a kernel of their own: the loss is computed on the host.
+#[test]
+fn losses_on_the_host_are_the_same_bits_twice_and_learn() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    for agent in ["split", "bootstrapped"] {
+        let [once, twice] = ["once", "twice"].map(|name| folder.path().join(agent).join(name));
+        let configs = [0, 1].map(|seed| {
+            let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
+            Config { agent, policy, ..config(seed) }
+        });
+        train(&device, &configs, &once);
+        let trainer = train(&device, &configs, &twice);
+        assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)), "{agent}");
+        assert!(trainer.runs().iter().all(|run| run.updates() > 1_000), "{agent}");
+    }
+}
+
+#[test]
+fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let trainer = train(&device, &[config(3)], folder.path());
+    let (held, run, warnings) = RunFolder::resume(&folder.path().join("3"), &Host::default()).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(run.step(), 1_500);
+    assert_eq!(run.replay(), trainer.run().replay());
+    let mut observers = held.observers(&run, Box::new(|| 0.0)).unwrap();
+    let mut trainer = Trainer::on_cpu(vec![run]).unwrap();
+    trainer.evaluate(2).unwrap();
+    assert!(trainer.run().evaluation().unwrap().mean() > 0.0);
+    trainer.advance().unwrap();
+    observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+}
+
+/// Presses Ctrl-C at the first row of metrics from a step on.
+struct Until(u64, Arc<AtomicBool>);
+
+impl Observer for Until {
+    fn metrics(&mut self, _: &Run, metrics: &Metrics) -> adfq_deep::Result<()> {
+        self.1.fetch_or(metrics.step >= self.0, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn stopped_and_resumed_it_is_the_same_bits() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    for agent in ["adfq", "bootstrapped"] {
+        let folder = tempfile::tempdir().unwrap();
+        let configs = [0, 1].map(|seed| {
+            let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
+            let mut config = Config { agent, policy, ..config(seed) };
+            config.logging.metrics = 10;
+            config
+        });
+        let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+        train(&device, &configs, &whole);
+        let stop = Arc::new(AtomicBool::new(false));
+        let begun = configs.iter().map(|config| {
+            let (run, mut observers) = begin(config, &parts);
+            observers.push(Box::new(Until(830, stop.clone())));
+            (run, observers)
+        });
+        let (runs, mut observers): (Vec<_>, Vec<_>) = begun.unzip();
+        let mut trainer = Trainer::on_cuda(&device, runs).unwrap();
+        assert!(!trainer.train(&mut observers, &stop).unwrap());
+        drop((trainer, observers));
+        let begun = [0, 1].map(|seed: u64| {
+            let folder = parts.join(seed.to_string());
+            let (held, run, warnings) = RunFolder::resume(&folder, &Host::default()).unwrap();
+            assert_eq!((run.step(), warnings.len()), (830, 0));
+            let observers = held.observers(&run, Box::new(|| 0.0)).unwrap();
+            (run, observers)
+        });
+        let (runs, mut observers): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
+        let mut trainer = Trainer::on_cuda(&device, runs).unwrap();
+        assert!(trainer.train(&mut observers, &AtomicBool::new(false)).unwrap());
+        for seed in [0, 1] {
+            assert_eq!(result(&whole, seed), result(&parts, seed), "{agent}");
+            let log =
+                |folder: &Path| std::fs::read(folder.join(seed.to_string()).join("metrics.csv")).unwrap();
+            assert!(log(&whole) == log(&parts), "{agent}: metrics of seed {seed}");
+        }
+    }
+}
+
+/// Environments that break at a step.
+struct Breaking(VecEnv, u64);
+
+impl Envs for Breaking {
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reset(&mut self, seed: u64) -> adfq_env::Result<()> {
+        self.0.reset(seed)
+    }
+
+    fn begin(&mut self, actions: &[usize]) -> adfq_env::Result<()> {
+        self.1 = self.1.checked_sub(1).ok_or(adfq_env::Error::NoEpisode)?;
+        self.0.begin(actions)
+    }
+
+    fn finish(&mut self) -> adfq_env::Result<&[Step]> {
+        self.0.finish()
+    }
+
+    fn frames(&self) -> &[u8] {
+        self.0.frames()
+    }
+
+    fn successors(&self) -> &[u8] {
+        self.0.successors()
+    }
+
+    fn steps(&self) -> &[Step] {
+        self.0.steps()
+    }
+
+    fn save(&self) -> adfq_env::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn restore(&mut self, _: &[u8]) -> adfq_env::Result<()> {
+        unreachable!("nothing was saved")
+    }
+}
+
+/// An environment in which no episode begins.
+struct Stuck(Box<dyn Env>);
+
+impl Env for Stuck {
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn reset(&mut self, _: Option<u64>, _: &mut [u8]) -> adfq_env::Result<()> {
+        Err(adfq_env::Error::NoEpisode)
+    }
+
+    fn step(&mut self, action: usize, frame: &mut [u8]) -> adfq_env::Result<Step> {
+        self.0.step(action, frame)
+    }
+}
+
+/// Trains seed 0 in these environments beside a sound run of seed 1, which has to end as if alone; the step that seed 0
+/// reached.
+fn train_beside(envs: Box<dyn Envs>, evaluation: Box<dyn Env>) -> Option<u64> {
+    let device = Device::open(0).ok()?;
+    let folder = tempfile::tempdir().unwrap();
+    let [alone, beside] = ["alone", "beside"].map(|name| folder.path().join(name));
+    train(&device, &[config(1)], &alone);
+    let broken = Run::with_envs(&config(0), &Host::default(), envs, evaluation).unwrap();
+    let held = RunFolder::create(&beside.join("0"), &broken).unwrap();
+    let first = held.observers(&broken, Box::new(|| 0.0)).unwrap();
+    let (sound, second) = begin(&config(1), &beside);
+    let mut trainer = Trainer::on_cuda(&device, vec![broken, sound]).unwrap();
+    assert!(trainer.train(&mut [first, second], &AtomicBool::new(false)).unwrap());
+    let [broken, sound] = trainer.runs() else { unreachable!() };
+    assert!(sound.failure().is_none());
+    let failure = broken.failure();
+    assert!(matches!(failure, Some(adfq_deep::Error::Env(adfq_env::Error::NoEpisode))), "{failure:?}");
+    assert_eq!(result(&beside, 1), result(&alone, 1));
+    Some(broken.step())
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_others_alone() {
+    let envs = Box::new(Breaking(VecEnv::named("cartpole", 1).unwrap(), 900));
+    let Some(step) = train_beside(envs, adfq_env::make("cartpole").unwrap()) else {
+        return println!("not tested: no GPU");
+    };
+    assert_eq!(step, 900);
+}
+
+#[test]
+fn a_run_that_fails_in_its_evaluation_leaves_the_others_alone() {
+    let envs = Box::new(VecEnv::named("cartpole", 1).unwrap());
+    let Some(step) = train_beside(envs, Box::new(Stuck(adfq_env::make("cartpole").unwrap()))) else {
+        return println!("not tested: no GPU");
+    };
+    assert_eq!(step, config(0).evaluation.every);
+}
+
+#[test]
+fn runs_that_do_not_fit_together_are_named() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let other = Config { agent: "dqn".to_owned(), policy: "epsilon".to_owned(), ..config(1) };
+    let runs = [config(0), other].map(|config| Run::new(&config, &Host::default()).unwrap());
+    let error = Trainer::on_cuda(&device, runs.into()).err().unwrap().to_string();
+    assert!(error.contains("agent"), "{error}");
+}
