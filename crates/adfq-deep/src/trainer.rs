@@ -32,6 +32,28 @@ pub trait Observer {
 /// The observers of one run, told in their order.
 pub type Observers<'a> = Vec<Box<dyn Observer + Send + 'a>>;
 
+/// When runs are to be saved and stopped before their end.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop<'a> {
+    /// As soon as somebody sets this.
+    pub flag: &'a AtomicBool,
+    /// As soon as so many environment steps have been taken.
+    pub after: Option<u64>,
+}
+
+impl<'a> From<&'a AtomicBool> for Stop<'a> {
+    fn from(flag: &'a AtomicBool) -> Self {
+        Self { flag, after: None }
+    }
+}
+
+impl Stop<'_> {
+    /// Whether somebody asked to stop.
+    pub(crate) fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
 /// Runs that go step by step together.
 ///
 /// ```
@@ -107,13 +129,14 @@ impl Trainer {
         self.runs.iter().map(Run::step).max().unwrap_or(0)
     }
 
-    /// Trains until the end, or until `stop` is set; then what has been reached is saved, and the answer is false. There
+    /// Trains until the end, or until it is time to stop; then what has been reached is saved, and the answer is false. There
     /// is a list of observers for each run. A run that fails stands still and the others go on
     /// ([`Run::failure`]); an error if all have failed.
-    pub fn train(&mut self, observers: &mut [Observers], stop: &AtomicBool) -> Result<bool> {
+    pub fn train<'a>(&mut self, observers: &mut [Observers], stop: impl Into<Stop<'a>>) -> Result<bool> {
+        let stop = stop.into();
         let Config { steps, logging, evaluation, .. } = self.runs[0].config.clone();
         while self.step() < steps {
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_set() || stop.after.is_some_and(|step| self.step() >= step) {
                 self.checkpoint(observers)?;
                 return Ok(false);
             }

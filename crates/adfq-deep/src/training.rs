@@ -4,13 +4,14 @@
 use crate::config::env_args;
 use crate::run::folder::{CONFIG, last_checkpoint, read_config, read_summary};
 use crate::run::logs::time_of_day;
+use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
 use adfq_env::{Args, Purpose, Space};
 use rayon::ThreadPoolBuilder;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "cuda")]
@@ -100,6 +101,8 @@ pub struct Training {
     pub settings: Vec<String>,
     /// What the runs share.
     pub resources: Resources,
+    /// The step after which each run is saved and stopped, to go on later.
+    pub stop_after: Option<u64>,
 }
 
 /// What runs that train side by side share.
@@ -131,6 +134,7 @@ impl Training {
             env_args: Args::new(),
             settings: vec![],
             resources: Resources::default(),
+            stop_after: None,
         }
     }
 
@@ -180,6 +184,12 @@ impl Training {
     pub fn device(mut self, device: Device) -> Self {
         self.resources.device = device;
         self
+    }
+
+    /// Saves and stops each run as soon as it has taken so many steps. The same training without this goes on from there.
+    #[must_use]
+    pub fn stop_after(self, step: u64) -> Self {
+        Self { stop_after: Some(step), ..self }
     }
 
     /// The configurations of all runs in one environment, and its space.
@@ -255,7 +265,9 @@ impl Training {
     pub fn run(&self, folder: impl AsRef<Path>) -> Result<Vec<Summary>> {
         let jobs = self.jobs(folder.as_ref())?;
         let watch = |_: &Path, _: &Run, _: &[String]| vec![];
-        let (outcomes, _) = train(jobs, &self.host, &self.resources, &watch, &AtomicBool::new(false))?;
+        let never = AtomicBool::new(false);
+        let stop = Stop { flag: &never, after: self.stop_after };
+        let (outcomes, _) = train(jobs, &self.host, &self.resources, &watch, stop)?;
         let mut summaries = vec![];
         for Outcome { ending, .. } in outcomes {
             if let Some(Ending::Finished(summary)) = ending.transpose()? {
@@ -280,7 +292,7 @@ pub fn train(
     host: &Host,
     resources: &Resources,
     watch: &Watch,
-    stop: &AtomicBool,
+    stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     match resources.device {
         Device::Cpu => Ok((on_cpu(jobs, host, resources, watch, stop)?, vec![])),
@@ -330,7 +342,7 @@ fn on_cpu(
     host: &Host,
     resources: &Resources,
     watch: &Watch,
-    stop: &AtomicBool,
+    stop: Stop,
 ) -> Result<Vec<Outcome>> {
     let order: Vec<PathBuf> = jobs.iter().map(|job| job.folder.clone()).collect();
     let at_once = resources.jobs.unwrap_or(cores()).clamp(1, jobs.len().max(1));
@@ -338,7 +350,7 @@ fn on_cpu(
     let queue = Mutex::new(VecDeque::from(jobs));
     let done = Mutex::new(vec![]);
     let work = || {
-        while let Some(job) = next(&queue).filter(|_| !stop.load(Ordering::Relaxed)) {
+        while let Some(job) = next(&queue).filter(|_| !stop.is_set()) {
             let ending = job.begin(host, watch).and_then(|begun| train_alone(begun, stop));
             locked(&done).push(Outcome { folder: job.folder, ending: Some(ending) });
         }
@@ -362,7 +374,7 @@ fn on_cpu(
     Ok(order.into_iter().map(outcome).collect())
 }
 
-fn train_alone(begun: Begun, stop: &AtomicBool) -> Result<Ending> {
+fn train_alone(begun: Begun, stop: Stop) -> Result<Ending> {
     match begun {
         Begun::Finished(summary) => Ok(Ending::Finished(summary)),
         Begun::Ready(ready) => {

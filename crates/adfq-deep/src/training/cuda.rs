@@ -1,12 +1,12 @@
 //! Many runs on one GPU: which of them go together, and what became of each.
 
 use super::{Begun, Ending, Job, Outcome, Watch, cores, ending, name_checkpoint};
+use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, Timeline, Trainer};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 /// Trains runs on one GPU. Those that fit together go step by step together, as many as `together` says.
 pub(super) fn train(
@@ -15,7 +15,7 @@ pub(super) fn train(
     host: &Host,
     together: Option<NonZeroUsize>,
     watch: &Watch,
-    stop: &AtomicBool,
+    stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
@@ -67,7 +67,7 @@ fn group_of(run: &Run) -> String {
 fn train_group(
     device: &adfq_nn::cuda::Device,
     group: Vec<(PathBuf, Run, Observers<'static>)>,
-    stop: &AtomicBool,
+    stop: Stop,
 ) -> (Vec<Outcome>, Option<Timeline>) {
     let (mut folders, mut runs, mut observers) = (vec![], vec![], vec![]);
     for (folder, run, own) in group {
