@@ -121,7 +121,7 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         });
         let (runs, mut observers): (Vec<_>, Vec<_>) = begun.unzip();
         let mut trainer = Trainer::on_cuda(&device, runs).unwrap();
-        assert!(!trainer.train(&mut observers, &stop).unwrap());
+        assert!(!trainer.train(&mut observers, &*stop).unwrap());
         drop((trainer, observers));
         let begun = [0, 1].map(|seed: u64| {
             let folder = parts.join(seed.to_string());
