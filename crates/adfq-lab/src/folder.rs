@@ -1,25 +1,22 @@
 //! The folder of a report: units are worked through into its cache, findings become files, and all is gathered in one
 //! page.
 //!
-//! In the end it holds `index.html` (needs nothing else), `figures/*.svg` and `*.png`, `data/*.csv` and, of tables that
-//! are not too long for it, `*.json`, and `.cache` with the outcome of every unit, from which a rerun continues. What is
-//! run and said is the business of [`paper`](crate::paper) and [`study`](crate::study).
+//! In the end it holds `index.html` (needs nothing else), `figures/*.svg`, `data/*.csv`, and `.cache` with the outcome of
+//! every unit, from which a rerun continues. What is run and said is the business of [`paper`](crate::paper) and
+//! [`study`](crate::study).
 
+use crate::Result;
 use crate::cache::Cache;
 use crate::experiment::{Findings, Stop, Task};
-use crate::files::{check_writable, write_atomic, write_json};
 use crate::report::{Report, Section};
 use crate::verdict::Claim;
-use crate::{Error, Result};
+use adfq_files::{check_writable, write_atomic};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of the outcomes, within that of the report.
 const CACHE: &str = ".cache";
-
-/// The longest table that is written as JSON too, where it takes twice the bytes to say the same.
-const MOST_JSON_ROWS: usize = 10_000;
 
 /// A folder that a report is written into.
 pub struct Folder {
@@ -56,28 +53,16 @@ impl Folder {
     pub fn write(&self, name: &str, findings: Findings) -> Result<Section> {
         let Findings { mut section, figures, data } = findings;
         for (file, figure) in figures {
-            write_atomic(self.out.join(format!("figures/{file}.svg")), figure.svg()?.as_bytes())?;
-            write_atomic(self.out.join(format!("figures/{file}.png")), &figure.png()?)?;
-            section = section
-                .link(format!("{file}.svg"), format!("figures/{file}.svg"))
-                .link(format!("{file}.png"), format!("figures/{file}.png"))
-                .figure(figure);
+            let path = format!("figures/{file}.svg");
+            self.write_text(&path, &figure.svg()?)?;
+            section = section.link(format!("{file}.svg"), path).figure(figure);
         }
-        for (file, table) in data {
-            write_atomic(self.out.join(format!("data/{file}.csv")), table.csv().as_bytes())?;
-            section = section.link(format!("{file}.csv"), format!("data/{file}.csv"));
-            if table.rows().len() <= MOST_JSON_ROWS {
-                let json = serde_json::to_vec(&table)
-                    .map_err(|source| Error::Json { what: file.clone(), source })?;
-                write_atomic(self.out.join(format!("data/{file}.json")), &json)?;
-                section = section.link(format!("{file}.json"), format!("data/{file}.json"));
-            }
-        }
-        let claims: &[Claim] = &section.claims;
-        if !claims.is_empty() {
-            let file = format!("data/{name}-claims.json");
-            write_json(self.out.join(&file), claims)?;
-            section = section.link(format!("{name}-claims.json"), file);
+        let claims =
+            (!section.claims.is_empty()).then(|| (format!("{name}-claims"), Claim::table(&section.claims)));
+        for (file, table) in data.into_iter().chain(claims) {
+            let path = format!("data/{file}.csv");
+            self.write_text(&path, &table.csv())?;
+            section = section.link(format!("{file}.csv"), path);
         }
         Ok(section)
     }

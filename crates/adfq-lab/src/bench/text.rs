@@ -1,7 +1,7 @@
 //! The table as text, a line at a time: a row is shown as soon as it is measured.
 
 use super::{Bench, Group, Machine, Row};
-use crate::text::count;
+use adfq_report::text::count;
 
 /// Makes the lines of a table whose rows are not known yet.
 pub struct Lines {

@@ -2,8 +2,8 @@
 //!
 //! The way of a number: [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
 //! under one label, [`Environment`] compares the labels of one environment and [`Aggregate`] those over several
-//! (Agarwal et al. 2021). [`curves`] draws, [`write()`] writes everything down; the text for a terminal is
-//! [`text::compared`](crate::text::compared). Training itself is not known here: only the files it leaves.
+//! (Agarwal et al. 2021). [`curves`] draws, [`write()`] writes everything down; the tables for a terminal are
+//! [`text()`]. Training itself is not known here: only the files it leaves.
 
 mod aggregate;
 mod environment;
@@ -14,6 +14,7 @@ mod picture;
 mod returns;
 mod run;
 mod score;
+mod text;
 mod write;
 
 pub use aggregate::{Aggregate, Overall, Range};
@@ -24,6 +25,7 @@ pub use picture::curves;
 pub use returns::Returns;
 pub use run::{Evaluation, Head, Run};
 pub use score::Score;
+pub use text::text;
 pub use write::write;
 
 use crate::Result;

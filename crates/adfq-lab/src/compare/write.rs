@@ -1,28 +1,27 @@
 //! A comparison in a folder: pictures, tables, JSON and a report.
 
+use super::text::score;
 use super::{Comparison, Environment, Improvement, Score, picture};
-use crate::Result;
-use crate::files::{write_atomic, write_json};
 use crate::report::{Provenance, Report, Section};
 use crate::table::{Cell, Table};
-use crate::text::score;
+use crate::{Error, Result, float};
+use adfq_files::write_atomic;
 use std::path::Path;
 
 /// Writes `compare.json`, `curves.csv` (means), `seeds.csv` (single runs), the learning curves of each environment as
-/// SVG and PNG, and `report.html`, which needs nothing else. `command` is what one types to get the same again.
+/// SVG, and `report.html`, which needs nothing else. `command` is what one types to get the same again.
 pub fn write(comparison: &Comparison, out: &Path, command: &str) -> Result<()> {
-    write_json(out.join("compare.json"), comparison)?;
+    float::check_finite("the comparison", comparison)?;
+    let json = serde_json::to_string_pretty(comparison)
+        .map_err(|source| Error::Json { what: "the comparison".into(), source })?;
+    write_atomic(out.join("compare.json"), (json + "\n").as_bytes())?;
     write_atomic(out.join("curves.csv"), means(comparison)?.csv().as_bytes())?;
     write_atomic(out.join("seeds.csv"), seeds(comparison)?.csv().as_bytes())?;
     let mut report = report(comparison, command)?;
     for (environment, section) in comparison.environments.iter().zip(&mut report.sections) {
         let (figure, file) = (picture::curves(comparison, environment), file_name(&environment.env));
         write_atomic(out.join(format!("{file}.svg")), figure.svg()?.as_bytes())?;
-        write_atomic(out.join(format!("{file}.png")), &figure.png()?)?;
-        *section = std::mem::take(section)
-            .figure(figure)
-            .link(format!("{file}.svg"), format!("{file}.svg"))
-            .link(format!("{file}.png"), format!("{file}.png"));
+        *section = std::mem::take(section).figure(figure).link(format!("{file}.svg"), format!("{file}.svg"));
     }
     Ok(write_atomic(out.join("report.html"), report.html()?.as_bytes())?)
 }

@@ -109,7 +109,7 @@ impl Stop {
 /// # let dir = tempfile::tempdir().unwrap();
 /// use adfq_lab::cache::Cache;
 /// use adfq_lab::experiment::{Experiment, Findings, Job, Stop};
-/// use adfq_lab::report::Section;
+/// use adfq_report::report::Section;
 ///
 /// struct Squares;
 ///
@@ -161,9 +161,9 @@ pub trait Experiment: Sync {
 ///
 /// ```
 /// use adfq_lab::experiment::Findings;
-/// use adfq_lab::plot::Figure;
-/// use adfq_lab::report::Section;
-/// use adfq_lab::table::Table;
+/// use adfq_report::plot::Figure;
+/// use adfq_report::report::Section;
+/// use adfq_report::table::Table;
 ///
 /// let findings = Findings::new(Section::new("Loop"))
 ///     .figure("loop", Figure::new("RMSE on Loop"))

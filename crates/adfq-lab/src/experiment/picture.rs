@@ -84,7 +84,7 @@ pub fn target(reward: f64, discount: f64, next: Belief) -> Result<Belief> {
 ///
 /// ```
 /// use adfq_lab::experiment::picture::computed;
-/// use adfq_lab::verdict::{Direction, Verdict};
+/// use adfq_report::verdict::{Direction, Verdict};
 ///
 /// let grows = |difference| computed("σ grows", "σ after − before", Direction::Greater, difference).verdict;
 /// assert_eq!([0.5, 0.0, -0.5].map(grows), [Verdict::Holds, Verdict::DoesNotHold, Verdict::DoesNotHold]);
@@ -104,7 +104,7 @@ pub fn computed(
 /// The numbers that a figure draws: a row for each point of its lines, areas, markers and bars.
 ///
 /// ```
-/// use adfq_lab::plot::{Area, Axis, Figure, Panel};
+/// use adfq_report::plot::{Area, Axis, Figure, Panel};
 ///
 /// let panel = Panel::new("prior", Axis::linear("q"), Axis::linear("density"));
 /// let figure = Figure::new("").panel(panel.layer(Area::new("exact", [(0.0, 0.5)])));

@@ -165,7 +165,7 @@ impl<'a> Results<'a> {
 ///
 /// ```
 /// use adfq_lab::experiment::results::judge;
-/// use adfq_lab::verdict::{Direction, Verdict};
+/// use adfq_report::verdict::{Direction, Verdict};
 ///
 /// let claim = judge("A errs less".into(), "A − B".into(), Direction::Less, &[1.0, 2.0], &[3.0, 4.0])?;
 /// assert_eq!(claim.unwrap().verdict, Verdict::Holds);

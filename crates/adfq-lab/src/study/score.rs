@@ -8,10 +8,10 @@ use crate::experiment::results::{Results, area, last_finite};
 use crate::experiment::roster::look;
 use crate::experiment::run::Record;
 use crate::plot::{Axis, Bar, Bars, Figure, Panel, Rule};
-use crate::report::number;
 use crate::stats::{Bootstrap, Estimate, mean};
 use crate::table::Table;
 use adfq::random::stream;
+use adfq_report::text as number;
 
 /// A number that a record boils down to, and whether less of it is better.
 #[derive(Clone, Copy)]

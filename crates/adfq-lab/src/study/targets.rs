@@ -6,9 +6,9 @@ use crate::Result;
 use crate::experiment::learning::title;
 use crate::experiment::results::Results;
 use crate::experiment::two_phase::earned;
-use crate::report::number::{short, with_interval};
 use crate::stats::{Estimate, mean};
 use crate::table::Table;
+use adfq_report::text::{short, with_interval};
 
 /// The area under the RMSE may be so many times that of the best rival.
 pub const AREA: f64 = 1.10;

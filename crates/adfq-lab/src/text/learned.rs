@@ -1,12 +1,11 @@
 //! What an agent learned, as text.
 
-use super::columns::align;
 use super::grid::{Mark, arrows};
-use super::number::{chance, count, decimals, fixed, percent};
 use super::{MOST_STATES, more};
 use crate::learn::{AgentKind, Learned, LearnedState, PolicyKind};
 use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
+use adfq_report::text::{align, chance, count, decimals, fixed, percent};
 
 /// With more actions than this a table has a line for each action rather than a column.
 const MOST_COLUMNS: usize = 4;
