@@ -9,6 +9,7 @@ use adfq_files::Error as FileError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -35,6 +36,15 @@ pub struct Cache {
     folder: PathBuf,
 }
 
+/// A digest of the sources that compute trials, made by `build.rs`.
+const CODE: &str = env!("ADFQ_CODE_DIGEST");
+
+/// The fingerprint of a unit: its settings in their `Debug` form, and the code that computes it. A change of a source, of
+/// a dependency or of a version makes another one, so a result of other code is never reused.
+pub(crate) fn fingerprint(unit: &impl Debug) -> String {
+    format!("code {CODE}, adfq {}, adfq-report {}: {unit:?}", adfq::VERSION, adfq_report::VERSION)
+}
+
 /// What stands in a file.
 #[derive(Serialize, Deserialize)]
 struct Entry {
@@ -58,7 +68,7 @@ impl Cache {
 
     /// The stored result of the unit `key`, or what `compute` returns, which is then stored.
     ///
-    /// `fingerprint` names everything the result depends on (settings, seed, version of the experiment): a result
+    /// `fingerprint` names everything the result depends on (settings, seed, code): a result
     /// stored under another one is computed anew. A fresh result, too, is returned as read back from its JSON, so
     /// a resumed run gets the same values, bit for bit, as one never stopped. Bare NaN and infinities are refused
     /// with [`Error::NotFinite`]; fields that may hold them are marked with [`float`]. An error of `compute` is
@@ -227,6 +237,13 @@ mod tests {
             let path = self.cache.path("a/b");
             fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
         }
+    }
+
+    #[test]
+    fn the_fingerprint_holds_the_code_and_the_unit() {
+        assert_eq!(CODE.len(), 16);
+        let found = fingerprint(&("loop", 7));
+        assert!(found.contains(CODE) && found.ends_with(": (\"loop\", 7)"), "{found}");
     }
 
     #[test]

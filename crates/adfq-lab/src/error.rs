@@ -128,7 +128,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
-        line: usize,
+        line: u64,
         /// What is wrong with it.
         reason: String,
     },

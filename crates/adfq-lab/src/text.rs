@@ -18,6 +18,6 @@ const MOST_MAPS: usize = 16;
 fn more(left_out: usize) -> String {
     match left_out {
         0 => String::new(),
-        n => format!("({n} more states: --all)\n"),
+        n => format!("({n} more states are not shown)\n"),
     }
 }

@@ -14,6 +14,9 @@ pub mod verdict;
 
 pub use error::{Error, Result};
 
+/// The version of this crate, by which results computed with it can be told apart.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

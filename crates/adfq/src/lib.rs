@@ -53,3 +53,6 @@ pub mod update;
 pub use belief::Belief;
 pub use error::{Error, Result};
 pub use maximum::MaxOfGaussians;
+
+/// The version of this crate, by which results computed with it can be told apart.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

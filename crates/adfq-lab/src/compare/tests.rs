@@ -1,3 +1,4 @@
+use super::write::curves;
 use super::*;
 use crate::plot::Layer;
 use crate::stats::Interval;
@@ -121,7 +122,7 @@ fn training_returns_come_from_the_metrics() {
     let comparison = Comparison::of(vec![run], 0).unwrap();
     assert_eq!(comparison.environments[0].steps, [20, 30]);
     assert_eq!(comparison.environments[0].entries[0].runs[0].curve, [5.0, 7.5]);
-    let text = text(&comparison);
+    let text = summary(&comparison);
     assert!(text.starts_with("cartpole: 2 rows of metrics up to step 30"), "{text}");
     assert!(text.contains("last 100 training episodes"), "{text}");
     assert!(complaint("step,train_return\n10,\n").contains("no training episode that ended yet"));
@@ -256,7 +257,7 @@ fn one_seed_has_no_interval() {
     assert_eq!(dqn.final_return, Score { value: 2.0, interval: None });
     assert!(dqn.curve[0].interval.is_none() && ddqn.final_return.interval.is_some());
     assert_eq!(comparison.environments[0].improvement[0].probability, Score { value: 0.0, interval: None });
-    let page = text(&comparison);
+    let page = summary(&comparison);
     assert!(page.contains("intervals need two seeds or more"), "{page}");
     assert!(page.contains("\nDQN             1                 2.000"), "{page}");
     assert!(page.contains("\nDouble DQN      2  4.250 [4.000, 4.500]"), "{page}");

@@ -24,7 +24,7 @@ pub mod simple_mdp;
 pub mod two_phase;
 pub mod var_decrease;
 
-use crate::cache::Cache;
+use crate::cache::{Cache, fingerprint};
 use crate::plot::Figure;
 use crate::report::Section;
 use crate::table::Table;
@@ -245,8 +245,7 @@ pub fn outcomes<E: Experiment>(
 
 /// The outcome of one unit, from the cache or computed.
 fn outcome<E: Experiment>(experiment: &E, unit: &E::Unit, cache: &Cache, stop: &Stop) -> Result<E::Outcome> {
-    let fingerprint = format!("adfq {}: {unit:?}", env!("CARGO_PKG_VERSION"));
-    cache.get_or_compute(&experiment.key(unit), &fingerprint, || {
+    cache.get_or_compute(&experiment.key(unit), &fingerprint(unit), || {
         stop.check()?;
         experiment.compute(unit, stop)
     })

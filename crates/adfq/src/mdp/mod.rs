@@ -47,6 +47,6 @@ pub use markov::average_reward;
 pub use maze::{maze, minimaze};
 pub use model::{Mdp, Outcome};
 pub use random::Garnet;
-pub use registry::{closest, named, names};
+pub use registry::{closest, named, names, suggestion};
 pub use simple::simple;
 pub use solve::{Solution, policy_iteration, value_iteration};

@@ -4,7 +4,7 @@ use super::{Aggregate, Comparison, Environment, Improvement, Returns, Score};
 use adfq_report::text::{align, count, decimals};
 
 /// The tables of each environment, those over all of them, and what the numbers mean.
-pub fn text(comparison: &Comparison) -> String {
+pub fn summary(comparison: &Comparison) -> String {
     let environments = comparison.environments.iter().map(|it| environment(it, comparison.returns));
     let mut text: String = environments.collect();
     if let Some(aggregate) = &comparison.aggregate {
