@@ -38,7 +38,7 @@ pub struct Args {
     /// Write the beliefs of every step to this CSV file
     #[arg(long, value_name = "FILE")]
     beliefs: Option<PathBuf>,
-    /// Film the episodes, with the beliefs beside them, into this .mp4 or .gif
+    /// Record the episodes, with the beliefs beside them, into this .mp4 or .gif
     #[arg(long, value_name = "FILE", alias = "gif")]
     video: Option<PathBuf>,
     /// Frames a second of the video

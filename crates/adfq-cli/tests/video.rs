@@ -1,4 +1,4 @@
-//! `adfq eval --video` as a user runs it. The structure of the film is always checked; a real decoder looks at it too
+//! `adfq eval --video` as a user runs it. The structure of the video is always checked; a real decoder looks at it too
 //! where there is a Python with OpenCV (`scripts/python.sh` makes one).
 
 mod common;
@@ -24,7 +24,7 @@ fn trained(agent: &str) -> TempDir {
     folder
 }
 
-/// Films two episodes and gives the number of their steps.
+/// Records two episodes and gives the number of their steps.
 fn film(folder: &Path, arguments: &[&str]) -> usize {
     let outcome = adfq_in(folder, &[&["eval", "run", "--episodes", "2", "--json"], arguments].concat());
     assert!(outcome.success, "{}", outcome.stderr);
@@ -120,11 +120,11 @@ fn unfolded(film: &[u8]) -> Vec<[f64; 5]> {
 }
 
 #[test]
-fn beliefs_and_values_are_filmed_in_both_formats() {
+fn beliefs_and_values_are_recorded_in_both_formats() {
     let python = python();
     match &python {
-        Some(python) => println!("films are decoded by OpenCV of {}", python.display()),
-        None => println!("films are not decoded, their boxes are checked alone"),
+        Some(python) => println!("videos are decoded by OpenCV of {}", python.display()),
+        None => println!("videos are not decoded, their boxes are checked alone"),
     }
     for agent in ["adfq", "dqn"] {
         let folder = trained(agent);
@@ -144,7 +144,7 @@ fn beliefs_and_values_are_filmed_in_both_formats() {
         if let Some(python) = &python {
             let seen = decoded(python, &path);
             assert_eq!(seen.len(), frames);
-            // Both films show the same, but a GIF's colours are exact, and an MP4's a little coarse.
+            // Both videos show the same, but a GIF's colours are exact, and an MP4's a little coarse.
             for (i, (seen, exact)) in seen.iter().zip(&exact).enumerate() {
                 assert_eq!(seen[..2], exact[..2]);
                 let apart = (2..5).map(|j| (seen[j] - exact[j]).abs()).fold(0.0, f64::max);
@@ -155,7 +155,7 @@ fn beliefs_and_values_are_filmed_in_both_formats() {
 }
 
 #[test]
-fn the_same_command_makes_the_same_film() {
+fn the_same_command_makes_the_same_video() {
     let folder = trained("adfq");
     let films = ["a.mp4", "b.mp4"].map(|name| {
         film(folder.path(), &["--video", name]);
