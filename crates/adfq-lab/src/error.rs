@@ -60,11 +60,6 @@ pub enum Error {
     /// The SVG could not be made into pixels.
     #[error("cannot draw the figure as PNG: {0}")]
     Png(String),
-    /// A prior that an agent has no use for.
-    #[error(
-        "split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq"
-    )]
-    PriorUnsupported,
     /// A file name that tells no format of films.
     #[error("{} is neither .mp4 nor .gif; give the film one of these endings", .0.display())]
     FilmFormat(PathBuf),
@@ -116,37 +111,6 @@ pub enum Error {
     /// A confidence level outside (0, 1).
     #[error("the confidence level must lie between 0 and 1 (say 0.95), but it is {0}")]
     Level(f64),
-    /// No agent or policy has this name.
-    #[error("there is no {what} {name:?}; choose one of {known}")]
-    NoSuch {
-        /// "agent" or "policy".
-        what: &'static str,
-        /// The name asked for.
-        name: String,
-        /// All names.
-        known: String,
-    },
-    /// A policy that needs beliefs or hopes, for an agent without any.
-    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
-    PolicyUnsupported {
-        /// The agent.
-        agent: &'static str,
-        /// What the policy needs.
-        lacks: &'static str,
-        /// The policy.
-        policy: &'static str,
-        /// The policies it can follow.
-        takes: String,
-    },
-    /// Boltzmann exploration without a temperature.
-    #[error(
-        "the policy boltzmann needs a temperature, on the scale of the values: \
-         about a tenth of the gap between a good and a bad action is a start"
-    )]
-    NoTemperature,
-    /// A prior that cannot be read.
-    #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
-    Prior(String),
     /// Somebody asked to stop.
     #[error("interrupted; finished trials are kept, run the same command again to continue")]
     Interrupted,

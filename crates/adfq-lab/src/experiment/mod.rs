@@ -2,27 +2,19 @@
 //!
 //! An [`Experiment`] lists its units; each of them is computed once, on any thread, and kept in a
 //! [`Cache`]. When all are there, [`Experiment::analyse`] turns the outcomes into [`Findings`]: prose,
-//! figures, claims with verdicts, and tables. How several experiments are run and written down is
-//! [`paper`](crate::paper)'s business; which there are, [`registry`]'s.
+//! figures, claims with verdicts, and tables, and [`Folder`] writes them down. Most units are [learning trials](trial).
+//! Which experiments there are is stated in [`paper`](crate::paper) and [`study`](crate::study).
 
-pub mod calibration;
-pub mod discrete_eval;
-pub mod discrete_rmse;
-pub mod distance;
-pub mod dives;
+pub mod agents;
+pub mod deep_sea;
 pub mod domain;
-pub mod illustration;
-pub mod learning;
-pub mod picture;
-pub mod record;
-pub mod registry;
+mod folder;
+pub mod phases;
+mod record;
 pub mod results;
-pub mod rmse;
-pub mod roster;
-pub mod run;
-pub mod simple_mdp;
-pub mod two_phase;
-pub mod var_decrease;
+pub mod trial;
+
+pub(crate) use folder::{Folder, distinct};
 
 use crate::cache::Cache;
 use crate::plot::Figure;

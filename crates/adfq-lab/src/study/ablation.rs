@@ -1,12 +1,11 @@
 //! Everybody by every measure in one table, losers included.
 
-use super::evidence::Evidence;
+use super::agents::{Role, agent};
 use super::online::episodes;
-use super::roster::{Role, entrant};
-use super::score::Ranking;
+use super::ranking::{Evidence, Ranking};
 use super::targets::{Kind, count, coverage_range, targets};
 use crate::Result;
-use crate::experiment::two_phase::earned;
+use crate::experiment::phases::earned;
 use crate::stats::{mean, median};
 use crate::table::{Cell, Table};
 
@@ -31,7 +30,7 @@ pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> 
     for label in labels {
         let met = targets(evidence, label);
         let phase = |phase| mean(&evidence.phases.scores("chain", label, &|record| earned(record, phase)));
-        let solved = episodes(&evidence.online, "deepsea-20", label, |dives| dives.solved);
+        let solved = episodes(&evidence.online, "deepsea-20", label, |seen| seen.solved);
         let share = solved.iter().filter(|episode| episode.is_finite()).count() as f64 / solved.len() as f64;
         table.push([
             (*label).into(),
@@ -62,7 +61,7 @@ pub const LEGEND: &str = "RMSE and CRPS: area under the curve on shared random w
     setting.";
 
 fn setting(label: &str) -> &'static str {
-    match (entrant(label).map(|entrant| entrant.role), super::roster::is_tuned(label)) {
+    match (agent(label).map(|agent| agent.role), super::agents::is_tuned(label)) {
         (Some(Role::Ours), _) => "one for all",
         (_, true) => "tuned by domain",
         _ => "published",

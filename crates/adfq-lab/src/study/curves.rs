@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::experiment::results::Results;
-use crate::experiment::run::Record;
+use crate::experiment::trial::Record;
 use crate::stats::{Estimate, mean};
 use crate::table::{Cell, Table};
 
@@ -57,8 +57,8 @@ fn cell(x: f64) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::roster::{ADFQ, NEUTRAL, contender};
-    use crate::experiment::run::Trial;
+    use crate::experiment::agents::{ADFQ, NEUTRAL, contender};
+    use crate::experiment::trial::Trial;
 
     #[test]
     fn means_and_ends_stand_side_by_side() {

@@ -1,11 +1,11 @@
 //! The targets of the study, and whether an agent meets them: computed from the trials, never written by hand.
 
-use super::evidence::Evidence;
 use super::online::episodes;
+use super::ranking::Evidence;
 use crate::Result;
-use crate::experiment::learning::title;
+use crate::experiment::domain::title;
+use crate::experiment::phases::earned;
 use crate::experiment::results::Results;
-use crate::experiment::two_phase::earned;
 use crate::report::number::{short, with_interval};
 use crate::stats::{Estimate, mean};
 use crate::table::Table;
@@ -121,7 +121,7 @@ fn chain(evidence: &Evidence<'_>, label: &str, phase: usize) -> Option<Target> {
 }
 
 fn deepsea(online: &Results<'_>, label: &str) -> Option<Target> {
-    let solved = episodes(online, "deepsea-20", label, |dives| dives.solved);
+    let solved = episodes(online, "deepsea-20", label, |seen| seen.solved);
     let in_time = solved.iter().filter(|episode| **episode < EPISODES).count();
     let share = in_time as f64 / solved.len() as f64;
     (!solved.is_empty()).then(|| Target {

@@ -1,8 +1,8 @@
 //! The active learning scheme of KTD-Q (Geist and Pietquin 2010): act where the value is least known.
 
 use super::{Policy, weighted};
-use crate::agent::Believer;
-use rand::Rng;
+use crate::agent::Agent;
+use crate::random::ChaCha8Rng;
 use smallvec::SmallVec;
 
 /// Chooses action a with probability ∝ the sd of the belief over Q(s,a); the means play no part.
@@ -21,8 +21,8 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Active;
 
-impl<A: Believer + ?Sized> Policy<A> for Active {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+impl<A: Agent + ?Sized> Policy<A> for Active {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         let sds: SmallVec<[f64; 16]> = (0..agent.actions()).map(|a| agent.var(state, a).sqrt()).collect();
         weighted::draw(&sds, rng)
     }

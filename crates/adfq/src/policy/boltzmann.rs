@@ -4,7 +4,7 @@ use super::{Policy, weighted};
 use crate::Result;
 use crate::agent::Agent;
 use crate::agent::table::{maximum, setting};
-use rand::Rng;
+use crate::random::ChaCha8Rng;
 use smallvec::SmallVec;
 
 /// Chooses action a with probability ∝ exp(μ(s,a)/T): greedy as the temperature T → 0, uniform as T → ∞.
@@ -43,7 +43,7 @@ impl Boltzmann {
 }
 
 impl<A: Agent + ?Sized> Policy<A> for Boltzmann {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         weighted::draw(&self.weights(agent.means(state)), rng)
     }
 }

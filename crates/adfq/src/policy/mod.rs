@@ -13,16 +13,20 @@ mod weighted;
 pub use active::Active;
 pub use boltzmann::Boltzmann;
 pub use epsilon_greedy::{Epsilon, EpsilonGreedy, best};
-pub use optimist::{Hopeful, Optimist};
+pub use optimist::Optimist;
 pub use thompson::Thompson;
 pub use trajectory::Trajectory;
 pub use uniform::Uniform;
-pub use vpi::{ValueOfInformation, Vpi, gaussian_gain};
+pub use vpi::Vpi;
 
-use rand::Rng;
+use crate::agent::Agent;
+use crate::random::ChaCha8Rng;
 
 /// A way to choose an action in a state, given what an agent of type `A` believes.
-pub trait Policy<A: ?Sized> {
+///
+/// The policies of this module are written for every `A`: for a known agent they are compiled together with it; a
+/// `Box<dyn Policy>` takes any agent.
+pub trait Policy<A: Agent + ?Sized = dyn Agent>: Send + Sync {
     /// The action to take in `state`.
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize;
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize;
 }

@@ -1,8 +1,9 @@
 //! A fixed list of actions: so that several agents can learn from one and the same trajectory.
 
 use super::Policy;
+use crate::agent::Agent;
+use crate::random::ChaCha8Rng;
 use crate::{Error, Result};
-use rand::Rng;
 
 /// Replays a list of actions, whatever the state and the agent, and starts over at its end.
 ///
@@ -33,8 +34,8 @@ impl Trajectory {
     }
 }
 
-impl<A: ?Sized> Policy<A> for Trajectory {
-    fn act<R: Rng>(&mut self, _agent: &A, _state: usize, _rng: &mut R) -> usize {
+impl<A: Agent + ?Sized> Policy<A> for Trajectory {
+    fn act(&mut self, _agent: &A, _state: usize, _rng: &mut ChaCha8Rng) -> usize {
         let action = self.actions[self.next];
         self.next = (self.next + 1) % self.actions.len();
         action

@@ -2,7 +2,8 @@
 
 use super::Policy;
 use crate::agent::Agent;
-use rand::{Rng, RngExt};
+use crate::random::ChaCha8Rng;
+use rand::RngExt;
 
 /// Chooses every action with the same probability.
 ///
@@ -23,7 +24,7 @@ pub struct Uniform;
 
 impl<A: Agent + ?Sized> Policy<A> for Uniform {
     #[inline]
-    fn act<R: Rng>(&mut self, agent: &A, _state: usize, rng: &mut R) -> usize {
+    fn act(&mut self, agent: &A, _state: usize, rng: &mut ChaCha8Rng) -> usize {
         rng.random_range(0..agent.actions())
     }
 }

@@ -1,12 +1,10 @@
 //! Fig. simple_mdp of the paper (§5): what one surprising reward does to the next update of Q(s₀,a₀), under ADFQ and
-//! under Q-learning. Numbers and claims are here, the drawing is in `panels`.
+//! under Q-learning.
 
-mod panels;
-
-use super::picture::{computed, numbers, target};
-use super::{Findings, Job, Plan, Stop, Task};
+use super::picture::{Picture, computed, curve_with_needles, gaussian, numbers, target};
 use crate::Result;
-use crate::cache::Cache;
+use crate::experiment::{Findings, Job, Plan};
+use crate::plot::{Area, Axis, Bar, Bars, Color, Dash, Figure, Line, Panel, Rule};
 use crate::report::Section;
 use crate::table::Table;
 use crate::verdict::{Claim, Direction};
@@ -29,39 +27,25 @@ const HORIZON: u64 = 5_000;
 const AUTHORS: f64 = 1e-3;
 const TRUE_VARIANCE: f64 = 16.0;
 
-/// The experiment. It has nothing to sample, so it has no units either.
-pub struct SimpleMdp;
-
-impl SimpleMdp {
-    /// The experiment, whatever the plan.
-    pub fn prepare(_plan: &Plan, _domains: &[&'static str]) -> Box<dyn Job> {
-        Box::new(Self)
-    }
+/// The experiment, whatever the plan.
+pub fn prepare(_plan: &Plan, _domains: &[&'static str]) -> Box<dyn Job> {
+    Box::new(Picture(findings))
 }
 
-impl Job for SimpleMdp {
-    fn tasks(&self) -> Vec<Task<'_>> {
-        Vec::new()
+fn findings() -> Result<Findings> {
+    let (authors, true_variance) = (Scene::both(AUTHORS)?, Scene::both(TRUE_VARIANCE)?);
+    let mut section = prose();
+    section.claims.extend(claims("terminal variance 0.001", &authors));
+    section.claims.extend(claims("terminal variance 16", &true_variance));
+    section.claims.extend(q_learning_claims(&authors));
+    let section = section.table("The updates in numbers", table(authors.iter().chain(&true_variance))?);
+    let figures = [("simple_mdp", needles(&authors)), ("simple_mdp_true_variance", curves(&true_variance))];
+    let mut findings = Findings::new(section);
+    for (name, figure) in figures {
+        let data = numbers(&figure)?;
+        findings = findings.figure(name, figure).data(name, data);
     }
-
-    fn findings(&self, _cache: &Cache, _stop: &Stop) -> Result<Findings> {
-        let (authors, true_variance) = (Scene::both(AUTHORS)?, Scene::both(TRUE_VARIANCE)?);
-        let mut section = prose();
-        section.claims.extend(claims("terminal variance 0.001", &authors));
-        section.claims.extend(claims("terminal variance 16", &true_variance));
-        section.claims.extend(q_learning_claims(&authors));
-        let section = section.table("The updates in numbers", table(authors.iter().chain(&true_variance))?);
-        let figures = [
-            ("simple_mdp", panels::needles(&authors)),
-            ("simple_mdp_true_variance", panels::curves(&true_variance)),
-        ];
-        let mut findings = Findings::new(section);
-        for (name, figure) in figures {
-            let data = numbers(&figure)?;
-            findings = findings.figure(name, figure).data(name, data);
-        }
-        Ok(findings)
-    }
+    Ok(findings)
 }
 
 /// What the learner believes at t + 1, after one reward at t, and the update of Q(s₀,a₀) then.
@@ -249,5 +233,147 @@ fn table<'a>(scenes: impl Iterator<Item = &'a Scene>) -> Result<Table> {
     Ok(table)
 }
 
+/// What the panels show of Q: enough of N(0, 100), whichever way the needles stand.
+const WIDE: (f64, f64) = (-25.0, 25.0);
+/// Densities between those of the prior's flanks and above those of the needles.
+const DENSITIES: (f64, f64) = (1e-5, 1e2);
+
+/// The figure on logarithmic axes, for beliefs as narrow as needles.
+fn needles(scenes: &[Scene; 2]) -> Figure {
+    let density = || Axis::log("density").from(DENSITIES.0).to(DENSITIES.1);
+    figure("One surprising reward: terminal variance 0.001, the authors'", scenes, density)
+}
+
+/// The figure on linear axes.
+fn curves(scenes: &[Scene; 2]) -> Figure {
+    figure("One surprising reward: terminal variance 16, the reward's own", scenes, || {
+        Axis::linear("density").from(0.0).to(0.26)
+    })
+}
+
+fn figure(title: &str, scenes: &[Scene; 2], density: impl Fn() -> Axis) -> Figure {
+    let rows: [&dyn Fn(&Scene) -> Panel; 3] =
+        [&|scene| next_panel(scene, density()), &|scene| update_panel(scene, density()), &weight_panel];
+    let panels = rows.iter().flat_map(|row| scenes.iter().map(row));
+    panels.fold(Figure::new(title).columns(2).panel_size(400.0, 220.0), Figure::panel)
+}
+
+/// After which reward, for the titles.
+fn after(scene: &Scene) -> String {
+    let sign = if scene.reward < 0.0 { "−" } else { "+" };
+    format!("after {sign}{}", scene.reward.abs())
+}
+
+/// A density as points, fine enough for the needles of the scene.
+fn density(scene: &Scene, f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    let [_, target] = scene.targets;
+    let [_, next] = scene.next;
+    curve_with_needles(WIDE, &[target, next], f)
+}
+
+/// First row: what is believed about s₁.
+fn next_panel(scene: &Scene, y: Axis) -> Panel {
+    let belief = |belief: Belief| density(scene, gaussian(belief));
+    Panel::new(format!("{}: beliefs at s₁", after(scene)), Axis::linear("q"), y)
+        .layer(Line::new("Q(s₁,a₀), never tried", belief(scene.next[0])).color(Color::Green))
+        .layer(Area::new("Q(s₁,a₁), tried four times", belief(scene.next[1])).color(Color::Orange))
+}
+
+/// Second row: the update of Q(s₀,a₀).
+fn update_panel(scene: &Scene, y: Axis) -> Panel {
+    let (posterior, mixture) =
+        (density(scene, |q| scene.posterior.pdf(q)), density(scene, |q| scene.mixture.pdf(q)));
+    Panel::new(format!("{}: update of Q(s₀,a₀)", after(scene)), Axis::linear("q"), y)
+        .layer(Line::new("prior of Q(s₀,a₀)", density(scene, gaussian(scene.prior))).color(Color::Grey))
+        .layer(Area::new("exact posterior", posterior).color(Color::Blue))
+        .layer(Line::new("analytic mixture", mixture).color(Color::Vermillion).dash(Dash::Dashed))
+        .layer(
+            Rule::vertical("Q-learning's new Q(s₀,a₀)", scene.q_updated)
+                .color(Color::Black)
+                .dash(Dash::Dotted),
+        )
+}
+
+/// Third row: how much each next action counts.
+fn weight_panel(scene: &Scene) -> Panel {
+    let bars =
+        |values: [f64; 2]| ["a₀", "a₁"].into_iter().zip(values).map(|(name, value)| Bar::new(name, value));
+    let q = if scene.q_next[1] > scene.q_next[0] { [0.0, 1.0] } else { [1.0, 0.0] };
+    let x = Axis::linear("share of the update").from(0.0).to(1.0);
+    Panel::new(format!("{}: what each next action counts", after(scene)), x, Axis::linear(""))
+        .layer(Bars::new("mass of the exact term", bars(scene.masses)).color(Color::Blue))
+        .layer(Bars::new("w* of the analytic mixture", bars(scene.weights)).color(Color::Vermillion))
+        .layer(Bars::new("Q-learning", bars(q)).color(Color::Black))
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::plot::Layer;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn beliefs_at_s1_are_the_gaussian_products() {
+        for target_var in [AUTHORS, TRUE_VARIANCE] {
+            for (scene, sum) in Scene::both(target_var).unwrap().iter().zip([20.0, 10.0]) {
+                // Precisions add: that of N(0, 100) and those of four rewards with the given sum.
+                let precision = 0.01 + 4.0 / target_var;
+                assert!((scene.next[1].var() * precision - 1.0).abs() < 1e-12);
+                assert!((scene.next[1].mean() - sum / target_var / precision).abs() < 1e-12);
+                assert_eq!(scene.next[0], scene.prior);
+            }
+        }
+    }
+
+    #[test]
+    fn the_true_variance_is_that_of_the_reward() {
+        let mdp = simple(2).unwrap();
+        let outcomes = mdp.outcomes(1, 1);
+        let mean: f64 = outcomes.iter().map(|o| o.probability * o.reward).sum();
+        let square: f64 = outcomes.iter().map(|o| o.probability * o.reward * o.reward).sum();
+        assert!((square - mean * mean - TRUE_VARIANCE).abs() < 1e-12);
+    }
+
+    /// ∫ y dx over the area with this label in a panel.
+    fn integral(figure: &Figure, panel: usize, label: &str) -> f64 {
+        let points = figure.panels[panel].layers.iter().find_map(|layer| match layer {
+            Layer::Area(area) if area.label == label => Some(&area.points),
+            _ => None,
+        });
+        let pairs = points.unwrap().windows(2);
+        pairs.map(|pair| 0.5 * (pair[0].1 + pair[1].1) * (pair[1].0 - pair[0].0)).sum()
+    }
+
+    #[test]
+    fn drawn_densities_integrate_to_one_even_as_needles() {
+        let figures = [needles(&Scene::both(AUTHORS).unwrap()), curves(&Scene::both(TRUE_VARIANCE).unwrap())];
+        for figure in figures {
+            assert_eq!(figure.panels.len(), 6);
+            for column in 0..2 {
+                for (panel, label) in
+                    [(column, "Q(s₁,a₁), tried four times"), (2 + column, "exact posterior")]
+                {
+                    let mass = integral(&figure, panel, label);
+                    assert!((mass - 1.0).abs() < 2e-3, "{} {label}: {mass}", figure.title);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sigma_does_not_depend_on_the_reward() {
+        for target_var in [AUTHORS, TRUE_VARIANCE] {
+            let claims = claims("", &Scene::both(target_var).unwrap());
+            assert_eq!((claims[0].difference, claims[0].verdict), (0.0, Verdict::DoesNotHold));
+            assert_eq!(claims[2].verdict, Verdict::Holds, "{claims:?}");
+        }
+    }
+
+    #[test]
+    fn q_learning_takes_the_untried_action_after_a_surprise() {
+        let [expected, surprising] = Scene::both(AUTHORS).unwrap();
+        assert_eq!((surprising.q_next[0], surprising.q_updated), (0.0, 0.0));
+        assert!(surprising.q_next[1] < 0.0 && expected.q_next[1] > 4.0);
+        assert!((expected.q_updated - 0.5 * 0.9 * expected.q_next[1]).abs() < 1e-12);
+    }
+}

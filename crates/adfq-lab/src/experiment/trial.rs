@@ -1,35 +1,25 @@
 //! One learning trial: an agent acts in a domain and learns, and every now and then we look at what it knows.
 
-use super::Stop;
+use super::agents::{self, Contender};
 use super::domain::Domain;
 pub use super::record::Record;
-use super::record::{Diary, Tests};
-use crate::Result;
-use crate::learner::{Acting, AnyAgent, Learner};
-use adfq::agent::{Agent, Step};
-use adfq::policy::Policy;
+use super::record::{History, Tests};
+use super::{Plan, Stop};
+use crate::{Error, Result};
+use adfq::Session;
+use adfq::agent::{Agent, Prior, Step};
 use adfq::random::stream;
+use adfq::spec::PolicySpec;
 
 /// Steps between two questions whether to stop.
 const PATIENCE: u64 = 1_000;
-
-/// Who learns, how it acts, and what the legend calls it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contender {
-    /// The name in figures and tables.
-    pub label: &'static str,
-    /// What learns.
-    pub learner: Learner,
-    /// What acts.
-    pub acting: Acting,
-}
 
 /// A learning trial as data.
 ///
 /// ```
 /// use adfq_lab::experiment::Stop;
-/// use adfq_lab::experiment::roster::{ADFQ_EXACT, NEUTRAL, contender};
-/// use adfq_lab::experiment::run::Trial;
+/// use adfq_lab::experiment::agents::{ADFQ_EXACT, NEUTRAL, contender};
+/// use adfq_lab::experiment::trial::Trial;
 ///
 /// let trial = Trial {
 ///     family: "example",
@@ -78,21 +68,20 @@ impl Trial {
     }
 
     /// Runs the trial.
-    ///
-    /// Whoever acts at random gets the trial's own stream, whatever the agent: so all of them learn from the same
-    /// trajectory.
     pub fn run(&self, stop: &Stop) -> Result<Record> {
         let domain = Domain::of_trial(self.domain, self.number)?;
         let name = format!("{}/tests", self.key());
         let mut tests = self.tests.then(|| Tests::new(&domain, stream(self.seed, &name)));
-        let (mut diary, mut record) = (Diary::new(&domain), Record::default());
-        let (_, diverged) = self.learn(&domain, stop, |step, taken, agent| {
-            taken.into_iter().for_each(|taken| diary.note(taken));
-            if step == 0 || self.is_look(step) {
-                record.look(step, &diary, agent, tests.as_mut());
+        let (mut history, mut record) = (History::new(&domain), Record::default());
+        let mut session = self.session(&domain)?;
+        record.look(0, &history, session.agent(), tests.as_mut());
+        let diverged = self.learn(&mut session, stop, |step, taken, agent| {
+            history.note(taken);
+            if self.is_look(step) {
+                record.look(step, &history, agent, tests.as_mut());
             }
         })?;
-        record.dives = diary.dives();
+        record.deep_sea = history.deep_sea();
         if let Some(step) = diverged {
             record.give_up(step, (step..=self.steps).filter(|&step| self.is_look(step)));
         }
@@ -100,41 +89,44 @@ impl Trial {
     }
 
     /// The agent at the end of the trial, in its domain.
-    pub fn learned(&self, stop: &Stop) -> Result<(Domain, AnyAgent)> {
+    pub fn learned(&self, stop: &Stop) -> Result<(Domain, Box<dyn Agent>)> {
         let domain = Domain::of_trial(self.domain, self.number)?;
-        let (agent, _) = self.learn(&domain, stop, |_, _, _| {})?;
+        let mut session = self.session(&domain)?;
+        self.learn(&mut session, stop, |_, _, _| {})?;
+        let agent = session.into_agent();
         Ok((domain, agent))
     }
 
-    /// Lets the agent act and learn. `see` is called before the first step and after each; what it returns is the
-    /// agent and, if learning diverged, at which step it did and ended.
+    /// The trial before its first step. Whoever acts at random gets the trial's own stream, whatever the agent: so all of
+    /// them learn from the same trajectory.
+    fn session<'a>(&self, domain: &'a Domain) -> Result<Session<'a>> {
+        let Contender { agent, policy, .. } = self.contender;
+        let (circumstances, key) = (self.circumstances(), self.key());
+        let shared = policy == PolicySpec::Uniform;
+        let rng = stream(self.seed, &format!("{}/life", if shared { &circumstances } else { &key }));
+        let agent = agent.build(&domain.mdp, self.seed, &circumstances, &key)?;
+        Ok(Session::new(&domain.mdp, agent, policy.build()?, rng))
+    }
+
+    /// Lets the agent act and learn. `see` is called after each step; what it returns is the step at which learning
+    /// diverged and ended, if it did.
     fn learn(
         &self,
-        domain: &Domain,
+        session: &mut Session<'_>,
         stop: &Stop,
-        mut see: impl FnMut(u64, Option<&Step>, &AnyAgent),
-    ) -> Result<(AnyAgent, Option<u64>)> {
-        let (circumstances, key) = (self.circumstances(), self.key());
-        let mut agent = self.contender.learner.build(&domain.mdp, self.seed, &circumstances, &key)?;
-        let mut policy = self.contender.acting.policy()?;
-        let shared = self.contender.acting == Acting::Uniform;
-        let mut rng = stream(self.seed, &format!("{}/life", if shared { &circumstances } else { &key }));
-        let mut state = domain.mdp.start(&mut rng);
-        see(0, None, &agent);
-        for step in 1..=self.steps {
-            if step % PATIENCE == 0 {
+        mut see: impl FnMut(u64, &Step, &dyn Agent),
+    ) -> Result<Option<u64>> {
+        let learned = session.observe(self.steps, |session, taken| {
+            if session.steps() % PATIENCE == 0 {
                 stop.check()?;
             }
-            let action = policy.act(&agent, state, &mut rng);
-            let taken = domain.mdp.step(state, action, &mut rng);
-            match agent.update(&taken) {
-                Err(adfq::Error::Diverged { .. }) => return Ok((agent, Some(step))),
-                other => other?,
-            }
-            state = if taken.terminal { domain.mdp.start(&mut rng) } else { taken.next_state };
-            see(step, Some(&taken), &agent);
+            see(session.steps(), taken, session.agent());
+            Ok(())
+        });
+        match learned {
+            Err(Error::Learning(adfq::Error::Diverged { .. })) => Ok(Some(session.steps() + 1)),
+            other => other.map(|()| None),
         }
-        Ok((agent, None))
     }
 
     /// Look k is after step ⌊k · steps / looks⌋.
@@ -143,11 +135,61 @@ impl Trial {
     }
 }
 
+/// The trials of one domain, all of the same kind.
+pub struct Setting {
+    /// See [`Trial::family`].
+    pub family: &'static str,
+    /// The domain's name.
+    pub domain: &'static str,
+    /// Steps of the full experiment; the plan may shorten them.
+    pub steps: u64,
+    /// See [`Trial::looks`].
+    pub looks: u64,
+    /// See [`Trial::tests`].
+    pub tests: bool,
+    /// Where beliefs start.
+    pub prior: Prior,
+}
+
+impl Setting {
+    /// One trial per label and number. KTD-Q stays away from Maze if the plan says so.
+    pub fn trials(&self, plan: &Plan, labels: &[&str]) -> Vec<Trial> {
+        let steps = plan.steps(self.steps);
+        let stochastic = is_stochastic(self.domain);
+        let takes_part = |label: &&&str| {
+            plan.ktd_on_maze || !(label.starts_with("KTD") && self.domain.starts_with("maze"))
+        };
+        let contenders = labels
+            .iter()
+            .filter(takes_part)
+            .filter_map(|label| agents::contender(label, self.domain, steps, stochastic, self.prior));
+        let trial = |contender| {
+            (0..plan.trials).map(move |number| Trial {
+                family: self.family,
+                domain: self.domain,
+                contender,
+                number,
+                steps,
+                looks: self.looks,
+                tests: self.tests,
+                seed: plan.seed,
+            })
+        };
+        contenders.flat_map(trial).collect()
+    }
+}
+
+/// Whether ADFQ is told that a domain's transitions are random. The simple MDP's are not, only its rewards.
+fn is_stochastic(domain: &str) -> bool {
+    domain == "chain" || domain.ends_with("-stochastic")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::roster::{ADFQ, ADFQ_EXACT, ADFQ_TS, KTD_Q, NEUTRAL, Q_LEARNING, contender};
+    use crate::experiment::agents::{ADFQ, ADFQ_EXACT, ADFQ_TS, KTD_Q, NEUTRAL, Q_LEARNING, contender};
     use adfq::agent::KtdSettings;
+    use adfq::spec::AgentSpec;
 
     fn trial(label: &str, domain: &'static str, steps: u64) -> Trial {
         let contender = contender(label, domain, steps, domain.ends_with("stochastic"), NEUTRAL).unwrap();
@@ -192,7 +234,7 @@ mod tests {
     fn divergence_ends_a_trial_and_is_recorded() {
         let mut trial = trial(KTD_Q, "loop", 100);
         let settings = KtdSettings { initial_mean: 1e13, ..KtdSettings::default() };
-        trial.contender.learner = Learner::KtdQ(settings);
+        trial.contender.agent = AgentSpec::KtdQ(settings);
         let record = run(&trial);
         assert_eq!((record.diverged, record.steps.len(), record.rmse.len()), (Some(1), 11, 11));
         assert!(record.rmse[0].is_finite() && record.rmse[1..].iter().all(|value| value.is_nan()));

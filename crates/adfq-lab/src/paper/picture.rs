@@ -2,6 +2,8 @@
 //! numbers that are computed, not sampled.
 
 use crate::Result;
+use crate::cache::Cache;
+use crate::experiment::{Findings, Job, Stop, Task};
 use crate::plot::{Figure, Layer};
 use crate::stats::{Estimate, Interval};
 use crate::table::Table;
@@ -14,31 +16,30 @@ const STEPS: u32 = 320;
 /// The steps, and the reach in standard deviations, of the finer grid around a needle.
 const NEEDLE: (u32, f64) = (60, 6.0);
 
+/// An experiment with nothing to sample, and so without units.
+pub(super) struct Picture(pub fn() -> Result<Findings>);
+
+impl Job for Picture {
+    fn tasks(&self) -> Vec<Task<'_>> {
+        Vec::new()
+    }
+
+    fn findings(&self, _cache: &Cache, _stop: &Stop) -> Result<Findings> {
+        (self.0)()
+    }
+}
+
 /// The curve of `f` from `low` to `high`, both included.
-///
-/// ```
-/// use adfq_lab::experiment::picture::curve;
-///
-/// let line = curve((-1.0, 2.0), |q| 2.0 * q);
-/// assert_eq!((line[0], line[line.len() - 1]), ((-1.0, -2.0), (2.0, 4.0)));
-/// ```
-pub fn curve(range: (f64, f64), f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+pub(super) fn curve(range: (f64, f64), f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     grid(range, STEPS).map(|q| (q, f(q))).collect()
 }
 
 /// The same with additional points around beliefs so narrow that an even grid would step over them.
-///
-/// ```
-/// use adfq::Belief;
-/// use adfq_lab::experiment::picture::{curve_with_needles, gaussian};
-///
-/// let needle = Belief::new(0.1234, 1e-6)?;
-/// let line = curve_with_needles((-9.0, 9.0), &[needle], gaussian(needle));
-/// let highest = line.iter().map(|point| point.1).fold(0.0, f64::max);
-/// assert!((highest - 398.942).abs() < 0.001);
-/// # Ok::<(), adfq::Error>(())
-/// ```
-pub fn curve_with_needles(range: (f64, f64), needles: &[Belief], f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+pub(super) fn curve_with_needles(
+    range: (f64, f64),
+    needles: &[Belief],
+    f: impl Fn(f64) -> f64,
+) -> Vec<(f64, f64)> {
     let (steps, reach) = NEEDLE;
     let around = |needle: &Belief| {
         let half = reach * needle.sd();
@@ -56,41 +57,18 @@ fn grid((low, high): (f64, f64), steps: u32) -> impl Iterator<Item = f64> {
 }
 
 /// The density of a belief.
-///
-/// ```
-/// let density = adfq_lab::experiment::picture::gaussian(adfq::Belief::new(1.0, 4.0)?);
-/// assert!((density(1.0) - 0.199_471).abs() < 1e-6);
-/// # Ok::<(), adfq::Error>(())
-/// ```
-pub fn gaussian(belief: Belief) -> impl Fn(f64) -> f64 {
+pub(super) fn gaussian(belief: Belief) -> impl Fn(f64) -> f64 {
     let (mean, var) = (belief.mean(), belief.var());
     move |q| libm::exp(-(q - mean) * (q - mean) / (2.0 * var)) / (TAU * var).sqrt()
 }
 
 /// The TD target r + γQ(s′,b) as a belief: N(r + γμ, γ²σ²).
-///
-/// ```
-/// use adfq::Belief;
-///
-/// let target = adfq_lab::experiment::picture::target(1.0, 0.5, Belief::new(2.0, 4.0)?)?;
-/// assert_eq!(target, Belief::new(2.0, 1.0)?);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
-pub fn target(reward: f64, discount: f64, next: Belief) -> Result<Belief> {
+pub(super) fn target(reward: f64, discount: f64, next: Belief) -> Result<Belief> {
     Ok(Belief::new(reward + discount * next.mean(), discount * discount * next.var())?)
 }
 
 /// A claim about a number in which nothing is random: its sign alone decides, and zero refutes a claimed difference.
-///
-/// ```
-/// use adfq_lab::experiment::picture::computed;
-/// use adfq_lab::verdict::{Direction, Verdict};
-///
-/// let grows = |difference| computed("σ grows", "σ after − before", Direction::Greater, difference).verdict;
-/// assert_eq!([0.5, 0.0, -0.5].map(grows), [Verdict::Holds, Verdict::DoesNotHold, Verdict::DoesNotHold]);
-/// assert_eq!(grows(f64::NAN), Verdict::NotDecided);
-/// ```
-pub fn computed(
+pub(super) fn computed(
     text: impl Into<String>,
     comparison: impl Into<String>,
     direction: Direction,
@@ -102,17 +80,7 @@ pub fn computed(
 }
 
 /// The numbers that a figure draws: a row for each point of its lines, areas, markers and bars.
-///
-/// ```
-/// use adfq_lab::plot::{Area, Axis, Figure, Panel};
-///
-/// let panel = Panel::new("prior", Axis::linear("q"), Axis::linear("density"));
-/// let figure = Figure::new("").panel(panel.layer(Area::new("exact", [(0.0, 0.5)])));
-/// let table = adfq_lab::experiment::picture::numbers(&figure)?;
-/// assert_eq!(table.csv(), "panel,title,series,x,y\n1,prior,exact,0.0,0.5\n");
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
-pub fn numbers(figure: &Figure) -> Result<Table> {
+pub(super) fn numbers(figure: &Figure) -> Result<Table> {
     let mut table = Table::new(["panel", "title", "series", "x", "y"]);
     for (i, panel) in figure.panels.iter().enumerate() {
         let mut row =
@@ -136,4 +104,41 @@ pub fn numbers(figure: &Figure) -> Result<Table> {
         }
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{Area, Axis, Panel};
+
+    #[test]
+    fn curves_end_where_they_should_and_do_not_step_over_needles() {
+        let line = curve((-1.0, 2.0), |q| 2.0 * q);
+        assert_eq!((line[0], line[line.len() - 1]), ((-1.0, -2.0), (2.0, 4.0)));
+        let needle = Belief::new(0.1234, 1e-6).unwrap();
+        let line = curve_with_needles((-9.0, 9.0), &[needle], gaussian(needle));
+        let highest = line.iter().map(|point| point.1).fold(0.0, f64::max);
+        assert!((highest - 398.942).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_target_is_a_scaled_and_shifted_belief() {
+        let next = Belief::new(2.0, 4.0).unwrap();
+        assert_eq!(target(1.0, 0.5, next).unwrap(), Belief::new(2.0, 1.0).unwrap());
+    }
+
+    #[test]
+    fn a_sign_decides_where_nothing_is_random() {
+        let grows =
+            |difference| computed("σ grows", "σ after − before", Direction::Greater, difference).verdict;
+        assert_eq!([0.5, 0.0, -0.5].map(grows), [Verdict::Holds, Verdict::DoesNotHold, Verdict::DoesNotHold]);
+        assert_eq!(grows(f64::NAN), Verdict::NotDecided);
+    }
+
+    #[test]
+    fn a_figure_is_a_table_of_its_points() {
+        let panel = Panel::new("prior", Axis::linear("q"), Axis::linear("density"));
+        let figure = Figure::new("").panel(panel.layer(Area::new("exact", [(0.0, 0.5)])));
+        assert_eq!(numbers(&figure).unwrap().csv(), "panel,title,series,x,y\n1,prior,exact,0.0,0.5\n");
+    }
 }

@@ -1,22 +1,21 @@
 //! One picture of the whole matter: beliefs about every Q(s,a) of Maze after a random walk, beside the truth.
 
 use crate::Result;
-use crate::experiment::roster::look;
-use crate::experiment::run::Trial;
+use crate::experiment::agents::look;
+use crate::experiment::trial::Trial;
 use crate::experiment::{Experiment, Findings, Stop};
 use crate::float::Real;
 use crate::plot::{Axis, Color, Figure, Line, Panel};
 use crate::report::Section;
 use crate::table::Table;
-use adfq::agent::{Agent, Believer};
 
 /// The domain of the picture.
 pub const DOMAIN: &str = "maze";
 
 /// The first walk of each agent in the picture.
-pub struct Bands(pub Vec<Trial>);
+pub struct Intervals(pub Vec<Trial>);
 
-impl Experiment for Bands {
+impl Experiment for Intervals {
     type Unit = Trial;
     /// Q*, mean and sd of each pair.
     type Outcome = Vec<[Real; 3]>;

@@ -27,14 +27,14 @@ impl Group {
     ];
 
     /// Whether a domain belongs to it.
-    pub fn contains(self, domain: &str) -> bool {
-        FIELDS.iter().any(|field| field.name == domain && field.group == self)
+    pub fn contains(self, name: &str) -> bool {
+        DOMAINS.iter().any(|domain| domain.name == name && domain.group == self)
     }
 }
 
 /// A domain of the study.
 #[derive(Debug)]
-pub struct Field {
+pub struct StudyDomain {
     /// Its name, see [`Domain::of_trial`].
     pub name: &'static str,
     /// Its group.
@@ -51,7 +51,7 @@ pub struct Field {
     pub noisy: bool,
 }
 
-impl Field {
+impl StudyDomain {
     /// A continuing domain.
     const fn continuing(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
         Self { name, group, walk: steps, online: steps, phase: None, payments: None, noisy }
@@ -68,40 +68,40 @@ impl Field {
     }
 }
 
-/// 2,000 episodes of DeepSea with so many rows.
-const fn dives(rows: u64) -> u64 {
+/// The steps of 2,000 episodes of DeepSea with so many rows.
+const fn deep_sea(rows: u64) -> u64 {
     2_000 * rows
 }
 
 /// All domains, in the order of the report.
-pub static FIELDS: [Field; 21] = [
-    Field::episodic("simple", Group::Small, 5_000, false),
-    Field::episodic("simple10", Group::Small, 5_000, false),
-    Field::continuing("chain", Group::Small, 10_000, true).phases(1_000),
-    Field::continuing("loop", Group::Small, 10_000, false).phases(1_000),
-    Field::continuing("loop-stochastic", Group::Small, 10_000, true),
-    Field::episodic("minimaze", Group::Mazes, 20_000, false),
-    Field::episodic("minimaze-stochastic", Group::Mazes, 20_000, true),
-    Field::episodic("maze", Group::Mazes, 30_000, false),
-    Field::episodic("maze-stochastic", Group::Mazes, 30_000, true).phases(20_000),
-    Field::episodic("deepsea-8", Group::DeepSea, dives(8), false),
-    Field::episodic("deepsea-8-stochastic", Group::DeepSea, dives(8), true),
-    Field::episodic("deepsea-10", Group::DeepSea, dives(10), false),
-    Field::episodic("deepsea-10-stochastic", Group::DeepSea, dives(10), true),
-    Field::episodic("deepsea-14", Group::DeepSea, dives(14), false),
-    Field::episodic("deepsea-14-stochastic", Group::DeepSea, dives(14), true),
-    Field::episodic("deepsea-20", Group::DeepSea, dives(20), false),
-    Field::episodic("deepsea-20-stochastic", Group::DeepSea, dives(20), true),
-    Field::continuing("random-10", Group::Random, 10_000, true),
-    Field::continuing("random-30", Group::Random, 20_000, true),
-    Field::continuing("random-30-episodic", Group::Random, 20_000, true),
-    Field::continuing("random-100", Group::Random, 40_000, true),
+pub static DOMAINS: [StudyDomain; 21] = [
+    StudyDomain::episodic("simple", Group::Small, 5_000, false),
+    StudyDomain::episodic("simple10", Group::Small, 5_000, false),
+    StudyDomain::continuing("chain", Group::Small, 10_000, true).phases(1_000),
+    StudyDomain::continuing("loop", Group::Small, 10_000, false).phases(1_000),
+    StudyDomain::continuing("loop-stochastic", Group::Small, 10_000, true),
+    StudyDomain::episodic("minimaze", Group::Mazes, 20_000, false),
+    StudyDomain::episodic("minimaze-stochastic", Group::Mazes, 20_000, true),
+    StudyDomain::episodic("maze", Group::Mazes, 30_000, false),
+    StudyDomain::episodic("maze-stochastic", Group::Mazes, 30_000, true).phases(20_000),
+    StudyDomain::episodic("deepsea-8", Group::DeepSea, deep_sea(8), false),
+    StudyDomain::episodic("deepsea-8-stochastic", Group::DeepSea, deep_sea(8), true),
+    StudyDomain::episodic("deepsea-10", Group::DeepSea, deep_sea(10), false),
+    StudyDomain::episodic("deepsea-10-stochastic", Group::DeepSea, deep_sea(10), true),
+    StudyDomain::episodic("deepsea-14", Group::DeepSea, deep_sea(14), false),
+    StudyDomain::episodic("deepsea-14-stochastic", Group::DeepSea, deep_sea(14), true),
+    StudyDomain::episodic("deepsea-20", Group::DeepSea, deep_sea(20), false),
+    StudyDomain::episodic("deepsea-20-stochastic", Group::DeepSea, deep_sea(20), true),
+    StudyDomain::continuing("random-10", Group::Random, 10_000, true),
+    StudyDomain::continuing("random-30", Group::Random, 20_000, true),
+    StudyDomain::continuing("random-30-episodic", Group::Random, 20_000, true),
+    StudyDomain::continuing("random-100", Group::Random, 40_000, true),
 ];
 
 /// A domain with what agents may be told about it.
-pub struct Ground {
+pub struct DomainFacts {
     /// The domain.
-    pub field: &'static Field,
+    pub domain: &'static StudyDomain,
     /// The declared range of rewards, without a bound on how many an episode pays: all that variants of ours are told.
     pub rewards: Rewards,
     /// The prior of the same range, with that bound, for the grids of rivals.
@@ -114,24 +114,18 @@ pub struct Ground {
     pub pairs: usize,
 }
 
-impl Ground {
+impl DomainFacts {
     /// Looks the domain up. The range of random MDPs is that of the law they are drawn from.
-    pub fn new(field: &'static Field) -> Result<Self> {
-        let domain = Domain::of_trial(field.name, 0)?;
-        let (min, max) = if field.group == Group::Random { (-1.0, 1.0) } else { domain.mdp.reward_range() };
-        let range = Prior::RewardRange { min, max, horizon: field.payments };
-        let belief = range.belief(domain.mdp.gamma(), Prior::no_walk)?;
+    pub fn new(domain: &'static StudyDomain) -> Result<Self> {
+        let Domain { mdp, .. } = Domain::of_trial(domain.name, 0)?;
+        let rewards = if domain.group == Group::Random { Rewards::within(-1.0, 1.0) } else { mdp.rewards() };
+        let Rewards { min, max, .. } = rewards;
+        let range = Prior::RewardRange { min, max, horizon: domain.payments };
+        let belief = range.belief(mdp.gamma(), Prior::no_walk)?;
         // The moments of a uniform law: its end lies √3 standard deviations from its mean.
         let top = belief.mean() + 3.0_f64.sqrt() * belief.sd();
-        let pairs = domain.mdp.states() * domain.mdp.actions();
-        Ok(Self {
-            field,
-            rewards: Rewards::within(min, max),
-            range,
-            moments: (belief.mean(), belief.var()),
-            top,
-            pairs,
-        })
+        let (moments, pairs) = ((belief.mean(), belief.var()), mdp.states() * mdp.actions());
+        Ok(Self { domain, rewards, range, moments, top, pairs })
     }
 }
 
@@ -141,11 +135,11 @@ mod tests {
 
     #[test]
     fn the_declared_range_bounds_the_values() {
-        for field in &FIELDS {
-            let ground = Ground::new(field).unwrap();
-            let best = Domain::of_trial(field.name, 0).unwrap().best;
+        for domain in &DOMAINS {
+            let facts = DomainFacts::new(domain).unwrap();
+            let best = Domain::of_trial(domain.name, 0).unwrap().best;
             let largest = best.value.iter().fold(f64::NEG_INFINITY, |most, &value| most.max(value));
-            assert!(largest <= ground.top + 1e-9, "{}: {largest} > {}", field.name, ground.top);
+            assert!(largest <= facts.top + 1e-9, "{}: {largest} > {}", domain.name, facts.top);
         }
     }
 }

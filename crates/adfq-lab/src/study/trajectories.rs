@@ -1,52 +1,43 @@
 //! What agents learn from shared random walks: RMSE, coverage and the continuous ranked probability score.
 
 use super::curves::{self, Curve};
-use super::evidence;
-use super::field::Group;
-use super::score::{self, AREA, CRPS, Ranking};
+use super::domains::Group;
+use super::ranking::{self, AREA, CRPS, Ranking};
 use super::targets;
 use crate::Result;
 use crate::experiment::Findings;
-use crate::experiment::learning::{Learning, title};
+use crate::experiment::domain::title;
 use crate::experiment::results::{Results, last_finite};
-use crate::experiment::run::{Record, Trial};
+use crate::experiment::trial::{Record, Trial};
 use crate::plot::{Axis, Figure, Panel, Rule};
 use crate::report::Section;
 
 /// What a Gaussian belief promises: Φ(2) − Φ(−2).
 const PROMISED: f64 = 0.9545;
 
-/// The trials.
-pub struct Walks(pub Vec<Trial>);
-
-impl Learning for Walks {
-    fn trials(&self) -> Vec<Trial> {
-        self.0.clone()
-    }
-
-    fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
-        let (areas, scores) = (score::rankings(results, AREA)?, score::rankings(results, CRPS)?);
-        let labels = evidence::labels(results);
-        let mut findings = Findings::new(section(results, &areas, &scores, &labels)?);
-        let shown = evidence::shown(results);
-        let (all, sure) = (Results(&shown), believers(&shown));
-        for (group, name, heading) in Group::ALL {
-            for (kind, file, drawn) in
-                [(&COVERAGE, "coverage", &Results(&sure)), (&RMSE, "rmse", &all), (&SCORE, "crps", &all)]
-            {
-                if let Some(figure) = kind.figure(drawn, group, heading) {
-                    findings = findings.figure(format!("{file}_{name}"), figure);
-                }
+/// What the trials show.
+pub fn conclude(results: &Results<'_>) -> Result<Findings> {
+    let (areas, scores) = (ranking::rankings(results, AREA)?, ranking::rankings(results, CRPS)?);
+    let labels = ranking::labels(results);
+    let mut findings = Findings::new(section(results, &areas, &scores, &labels)?);
+    let shown = ranking::shown(results);
+    let (all, sure) = (Results(&shown), believers(&shown));
+    for (group, name, heading) in Group::ALL {
+        for (kind, file, drawn) in
+            [(&COVERAGE, "coverage", &Results(&sure)), (&RMSE, "rmse", &all), (&SCORE, "crps", &all)]
+        {
+            if let Some(figure) = kind.figure(drawn, group, heading) {
+                findings = findings.figure(format!("{file}_{name}"), figure);
             }
         }
-        let axis = Axis::log("area under the RMSE over that of the best rival");
-        let title = "Error on shared random walks, relative to the best rival";
-        let dots = score::dots(title, &areas, &evidence::contestants(&labels), targets::AREA, &axis);
-        findings = findings.figure("area", dots).data("area", score::data(&areas, AREA)?);
-        let curves = curves::table(results, &ESTIMATED, &PLAIN)?;
-        findings = findings.data("walk_curves", curves);
-        Ok(findings.data("crps_area", score::data(&scores, CRPS)?))
     }
+    let axis = Axis::log("area under the RMSE over that of the best rival");
+    let title = "Error on shared random walks, relative to the best rival";
+    let dots = ranking::dots(title, &areas, &ranking::contestants(&labels), targets::AREA, &axis);
+    findings = findings.figure("area", dots).data("area", ranking::data(&areas, AREA)?);
+    let curves = curves::table(results, &ESTIMATED, &PLAIN)?;
+    findings = findings.data("walk_curves", curves);
+    Ok(findings.data("crps_area", ranking::data(&scores, CRPS)?))
 }
 
 /// The curves that become data: with intervals,
@@ -124,8 +115,8 @@ fn section(
              best in that domain, with 95 % bootstrap intervals over paired trials; who is best is decided by the same trials, \
              which favours the best.",
         )
-        .table("Area under the RMSE over that of the best rival", score::relative(areas, labels)?)
-        .table("Area under the CRPS over that of the best rival", score::relative(scores, labels)?)
+        .table("Area under the RMSE over that of the best rival", ranking::relative(areas, labels)?)
+        .table("Area under the CRPS over that of the best rival", ranking::relative(scores, labels)?)
         .table(
             "Mean over trials",
             results.summary(&[

@@ -1,13 +1,13 @@
 //! Fig. discrete_eval of the paper (App. F): what the greedy policy earns while agents learn by their own actions.
 
-use super::learning::{Learning, Setting, load, title};
-use super::results::{Results, Score, area, judge};
-use super::roster::{
+use crate::Result;
+use crate::experiment::agents::{
     ADFQ_GREEDY, ADFQ_GREEDY_NEUTRAL, ADFQ_TS, ADFQ_TS_NEUTRAL, KTD_ACTIVE, KTD_GREEDY, Q_BOLTZMANN, Q_GREEDY,
 };
-use super::run::{Record, Trial};
-use super::{Findings, Job, Plan};
-use crate::Result;
+use crate::experiment::domain::{Domain, title};
+use crate::experiment::results::{LearningTrials, Results, Score, area, judge};
+use crate::experiment::trial::{Record, Setting, Trial};
+use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel, Rule};
 use crate::report::Section;
 use crate::stats::moving_average;
@@ -33,60 +33,51 @@ const WINDOW: usize = 4;
 /// What counts as similar: a share of the best possible test reward.
 const SIMILAR: f64 = 0.1;
 
-/// The experiment.
-pub struct DiscreteEval {
-    plan: Plan,
-    domains: Vec<&'static str>,
+/// The experiment on some of its [`DOMAINS`].
+pub fn prepare(plan: &Plan, domains: &[&'static str]) -> Box<dyn Job> {
+    Box::new(LearningTrials { trials: trials(plan, domains), conclude })
 }
 
-impl DiscreteEval {
-    /// The experiment on some of its [`DOMAINS`].
-    pub fn prepare(plan: &Plan, domains: &[&'static str]) -> Box<dyn Job> {
-        Box::new(Self { plan: *plan, domains: domains.to_vec() })
-    }
+fn trials(plan: &Plan, domains: &[&'static str]) -> Vec<Trial> {
+    let setting = |&domain: &&'static str| Setting {
+        family: "eval",
+        domain,
+        steps: if domain.starts_with("maze") { 30_000 } else { 10_000 },
+        looks: 100,
+        tests: true,
+        prior: Prior::AUTHORS,
+    };
+    domains.iter().map(setting).flat_map(|setting| setting.trials(plan, &LABELS)).collect()
 }
 
-impl Learning for DiscreteEval {
-    fn trials(&self) -> Vec<Trial> {
-        let setting = |&domain: &&'static str| Setting {
-            family: "eval",
-            domain,
-            steps: if domain.starts_with("maze") { 30_000 } else { 10_000 },
-            looks: 100,
-            tests: true,
-            prior: Prior::AUTHORS,
-        };
-        self.domains.iter().map(setting).flat_map(|setting| setting.trials(&self.plan, &LABELS)).collect()
+fn conclude(results: &Results<'_>) -> Result<Findings> {
+    let smooth = |record: &Record| moving_average(&record.test, WINDOW);
+    let mut figure =
+        Figure::new("Reward of the greedy policy during learning, moving average of 4 tests").columns(2);
+    let mut section = prose();
+    for domain in results.domains() {
+        let model = Domain::named(domain)?;
+        let best = model.best_test();
+        let panel = Panel::new(
+            title(domain),
+            Axis::linear("step"),
+            Axis::linear(format!("reward in {} steps", model.test_steps())),
+        )
+        .layer(Rule::horizontal("optimal policy", best));
+        figure = figure.panel(results.draw(panel, domain, smooth));
+        section.claims.extend(claims(results, domain, best)?);
     }
-
-    fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
-        let smooth = |record: &Record| moving_average(&record.test, WINDOW);
-        let mut figure =
-            Figure::new("Reward of the greedy policy during learning, moving average of 4 tests").columns(2);
-        let mut section = prose();
-        for (domain, model) in results.domains().into_iter().zip(load(&results.domains())?) {
-            let best = model.best_test();
-            let panel = Panel::new(
-                title(domain),
-                Axis::linear("step"),
-                Axis::linear(format!("reward in {} steps", model.test_steps())),
-            )
-            .layer(Rule::horizontal("optimal policy", best));
-            figure = figure.panel(results.draw(panel, domain, smooth));
-            section.claims.extend(claims(results, domain, best)?);
-        }
-        let section = section.table(
-            "Test reward, mean over trials",
-            results.summary(&[
-                ("after 10 %", &|record| record.test[record.test.len() / 10]),
-                ("end", &|record| record.test[record.test.len() - 1]),
-                ("area", &|record| area(&record.test)),
-                ("collected while learning", &|record| record.reward[record.reward.len() - 1]),
-            ])?,
-        );
-        let data = results.table("test reward", |record| record.test.clone())?;
-        Ok(Findings::new(section).figure("discrete_eval", figure).data("discrete_eval", data))
-    }
+    let section = section.table(
+        "Test reward, mean over trials",
+        results.summary(&[
+            ("after 10 %", &|record| record.test[record.test.len() / 10]),
+            ("end", &|record| record.test[record.test.len() - 1]),
+            ("area", &|record| area(&record.test)),
+            ("collected while learning", &|record| record.reward[record.reward.len() - 1]),
+        ])?,
+    );
+    let data = results.table("test reward", |record| record.test.clone())?;
+    Ok(Findings::new(section).figure("discrete_eval", figure).data("discrete_eval", data))
 }
 
 fn prose() -> Section {

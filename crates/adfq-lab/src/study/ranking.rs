@@ -1,12 +1,13 @@
-//! How the agents of a domain stand to the best rival in one measure.
+//! What a study found, for those who conclude from it: all records, and how the agents of each domain stand to the best
+//! rival in one measure.
 
-use super::field::Group;
-use super::roster::{Role, entrant};
+use super::agents::{AGENTS, CANDIDATE, Role, agent};
+use super::domains::Group;
 use crate::Result;
-use crate::experiment::learning;
+use crate::experiment::agents::look;
+use crate::experiment::domain::title;
 use crate::experiment::results::{Results, area, last_finite};
-use crate::experiment::roster::look;
-use crate::experiment::run::Record;
+use crate::experiment::trial::{Record, Trial};
 use crate::plot::{Axis, Bar, Bars, Figure, Panel, Rule};
 use crate::report::number;
 use crate::stats::{Bootstrap, Estimate, mean};
@@ -69,7 +70,7 @@ impl Ranking {
 }
 
 fn is_rival(label: &str) -> bool {
-    entrant(label).is_some_and(|entrant| entrant.role == Role::Rival)
+    agent(label).is_some_and(|agent| agent.role == Role::Rival)
 }
 
 /// The rankings of all domains in a measure.
@@ -137,8 +138,11 @@ pub fn relative(rankings: &[Ranking], labels: &[&'static str]) -> Result<Table> 
                 .of(label)
                 .map(|standing| number::with_interval(standing.ratio.value, standing.ratio.interval))
         };
-        let title = learning::title(ranking.domain);
-        table.push([title.into(), best.into()].into_iter().chain(labels.iter().map(|l| cell(l).into())))?;
+        table.push(
+            [title(ranking.domain).into(), best.into()]
+                .into_iter()
+                .chain(labels.iter().map(|l| cell(l).into())),
+        )?;
     }
     Ok(table)
 }
@@ -146,13 +150,13 @@ pub fn relative(rankings: &[Ranking], labels: &[&'static str]) -> Result<Table> 
 /// Dots with intervals: each agent's ratio to the best rival, a panel for each group of domains. `demanded` is the
 /// target.
 pub fn dots(
-    title: &str,
+    heading: &str,
     rankings: &[Ranking],
     labels: &[&'static str],
     demanded: f64,
     axis: &Axis,
 ) -> Figure {
-    let mut figure = Figure::new(title).columns(2);
+    let mut figure = Figure::new(heading).columns(2);
     for (group, _, heading) in Group::ALL {
         let of_group: Vec<&Ranking> =
             rankings.iter().filter(|ranking| group.contains(ranking.domain)).collect();
@@ -163,8 +167,7 @@ pub fn dots(
         for label in labels {
             let bar = |ranking: &&Ranking| {
                 let Estimate { value, interval } = ranking.of(label)?.ratio;
-                let bar =
-                    Bar::new(learning::title(ranking.domain), value).interval(interval.low, interval.high);
+                let bar = Bar::new(title(ranking.domain), value).interval(interval.low, interval.high);
                 value.is_finite().then_some(bar)
             };
             let (color, _) = look(label);
@@ -173,4 +176,55 @@ pub fn dots(
         figure = figure.panel(panel.layer(Rule::vertical("target", demanded)));
     }
     figure.panel_size(520.0, 300.0)
+}
+
+/// All records of a study, and how everybody stands to the best rival.
+pub struct Evidence<'a> {
+    /// Random walks.
+    pub walks: Results<'a>,
+    /// Agents that act.
+    pub online: Results<'a>,
+    /// Rewards in two phases.
+    pub phases: Results<'a>,
+    /// By the area under the RMSE.
+    pub areas: Vec<Ranking>,
+    /// By the area under the CRPS.
+    pub scores: Vec<Ranking>,
+    /// By the reward.
+    pub rewards: Vec<Ranking>,
+}
+
+impl<'a> Evidence<'a> {
+    /// The evidence of these outcomes.
+    pub fn new(
+        walks: &'a [(Trial, Record)],
+        online: &'a [(Trial, Record)],
+        phases: &'a [(Trial, Record)],
+    ) -> Result<Self> {
+        let (walks, online, phases) = (Results(walks), Results(online), Results(phases));
+        let areas = rankings(&walks, AREA)?;
+        let scores = rankings(&walks, CRPS)?;
+        let rewards = rankings(&online, REWARD)?;
+        Ok(Self { walks, online, phases, areas, scores, rewards })
+    }
+}
+
+/// The labels of those who took part, in the order of the tables.
+pub fn labels(results: &Results<'_>) -> Vec<&'static str> {
+    let took_part = |label: &&str| results.0.iter().any(|(trial, _)| trial.contender.label == *label);
+    AGENTS.iter().map(|agent| agent.label).filter(took_part).collect()
+}
+
+/// The rivals and the candidate, whom the targets are about.
+pub fn contestants(labels: &[&'static str]) -> Vec<&'static str> {
+    labels.iter().copied().filter(|label| *label == CANDIDATE || is_rival(label)).collect()
+}
+
+/// The outcomes that figures show: of ours, the candidate alone.
+pub fn shown(results: &Results<'_>) -> Vec<(Trial, Record)> {
+    let is_shown = |(trial, _): &&(Trial, Record)| {
+        let label = trial.contender.label;
+        label == CANDIDATE || agent(label).is_none_or(|agent| agent.role != Role::Ours)
+    };
+    results.0.iter().filter(is_shown).cloned().collect()
 }

@@ -1,11 +1,11 @@
 //! Fig. discrete_rmse of the paper (App. F): convergence to Q* on Loop and Maze from shared random trajectories.
 
-use super::learning::{Learning, Setting, title};
-use super::results::{Results, Score, area, last_finite};
-use super::roster::{ADFQ, ADFQ_EXACT, ADFQ_PLAIN, KTD_Q, NEUTRAL, Q_LEARNING};
-use super::run::{Record, Trial};
-use super::{Findings, Job, Plan};
 use crate::Result;
+use crate::experiment::agents::{ADFQ, ADFQ_EXACT, ADFQ_PLAIN, KTD_Q, NEUTRAL, Q_LEARNING};
+use crate::experiment::domain::title;
+use crate::experiment::results::{LearningTrials, Results, Score, area, last_finite};
+use crate::experiment::trial::{Record, Setting, Trial};
+use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel};
 use crate::report::Section;
 use crate::verdict::Direction;
@@ -26,63 +26,53 @@ pub fn walks(plan: &Plan, domains: &[&'static str], labels: &[&str]) -> Vec<Tria
     domains.iter().map(setting).flat_map(|setting| setting.trials(plan, labels)).collect()
 }
 
-/// The experiment.
-pub struct DiscreteRmse {
-    plan: Plan,
-    domains: Vec<&'static str>,
+/// The experiment on some of its [`DOMAINS`].
+pub fn prepare(plan: &Plan, domains: &[&'static str]) -> Box<dyn Job> {
+    Box::new(LearningTrials { trials: trials(plan, domains), conclude })
 }
 
-impl DiscreteRmse {
-    /// The experiment on some of its [`DOMAINS`].
-    pub fn prepare(plan: &Plan, domains: &[&'static str]) -> Box<dyn Job> {
-        Box::new(Self { plan: *plan, domains: domains.to_vec() })
-    }
+fn trials(plan: &Plan, domains: &[&'static str]) -> Vec<Trial> {
+    let labels = [ADFQ, ADFQ_PLAIN, ADFQ_EXACT, Q_LEARNING, KTD_Q];
+    let mut trials = walks(plan, domains, &labels);
+    // Without chance there is no replay to do without.
+    trials.retain(|trial| trial.contender.label != ADFQ_PLAIN || trial.domain.ends_with("-stochastic"));
+    trials
 }
 
-impl Learning for DiscreteRmse {
-    fn trials(&self) -> Vec<Trial> {
-        let labels = [ADFQ, ADFQ_PLAIN, ADFQ_EXACT, Q_LEARNING, KTD_Q];
-        let mut trials = walks(&self.plan, &self.domains, &labels);
-        // Without chance there is no replay to do without.
-        trials.retain(|trial| trial.contender.label != ADFQ_PLAIN || trial.domain.ends_with("-stochastic"));
-        trials
+fn conclude(results: &Results<'_>) -> Result<Findings> {
+    let error = |record: &Record| record.rmse.clone();
+    let mut figure = Figure::new("RMSE to Q* from shared random trajectories").columns(2);
+    for domain in results.domains() {
+        let panel = Panel::new(title(domain), Axis::linear("step"), Axis::log("RMSE to Q*"));
+        figure = figure.panel(results.draw(panel, domain, error));
     }
-
-    fn conclude(&self, results: &Results<'_>) -> Result<Findings> {
-        let error = |record: &Record| record.rmse.clone();
-        let mut figure = Figure::new("RMSE to Q* from shared random trajectories").columns(2);
-        for domain in results.domains() {
-            let panel = Panel::new(title(domain), Axis::linear("step"), Axis::log("RMSE to Q*"));
-            figure = figure.panel(results.draw(panel, domain, error));
-        }
-        let mut section = Section::new("Convergence on Loop and Maze (Fig. discrete_rmse)")
-            .paragraph(
-                "Random actions, 10,000 of them in Loop and 30,000 in Maze; all algorithms of a trial learn from the \
-                 same trajectory. ADFQ starts at N(0.001, 100). In the stochastic domains it has the authors' noise \
-                 0.001/(1 + n) and replay (each update averages the posteriors of 20 of the pair's last 200 \
-                 transitions); exact moments treat that noise exactly and go without replay. The error is averaged \
-                 over every state that an agent can be in, ends left out, and all its actions.",
-            )
-            .paragraph(ktd_note(results));
-        if results.domains().iter().any(|domain| domain.starts_with("maze")) {
-            section = section.paragraph(
-                "On Maze a prior variance of 100 is far beyond the values, which lie between 0 and 3. Exact moments \
-                 know that the maximum of many wide beliefs is large, and pay for this prior; the analytic ones \
-                 miss it, and here that helps.",
-            );
-        }
-        let section = claims(results, section)?.table(
-            "RMSE to Q*, mean over trials",
-            results.summary(&[
-                ("start", &|record| record.rmse[0]),
-                ("after 10 %", &|record| record.rmse[record.rmse.len() / 10]),
-                ("end", &|record| last_finite(&record.rmse)),
-                ("area", &|record| area(&record.rmse)),
-            ])?,
+    let mut section = Section::new("Convergence on Loop and Maze (Fig. discrete_rmse)")
+        .paragraph(
+            "Random actions, 10,000 of them in Loop and 30,000 in Maze; all algorithms of a trial learn from the \
+             same trajectory. ADFQ starts at N(0.001, 100). In the stochastic domains it has the authors' noise \
+             0.001/(1 + n) and replay (each update averages the posteriors of 20 of the pair's last 200 \
+             transitions); exact moments treat that noise exactly and go without replay. The error is averaged \
+             over every state that an agent can be in, ends left out, and all its actions.",
+        )
+        .paragraph(ktd_note(results));
+    if results.domains().iter().any(|domain| domain.starts_with("maze")) {
+        section = section.paragraph(
+            "On Maze a prior variance of 100 is far beyond the values, which lie between 0 and 3. Exact moments \
+             know that the maximum of many wide beliefs is large, and pay for this prior; the analytic ones \
+             miss it, and here that helps.",
         );
-        let data = results.table("rmse", error)?;
-        Ok(Findings::new(section).figure("discrete_rmse", figure).data("discrete_rmse", data))
     }
+    let section = claims(results, section)?.table(
+        "RMSE to Q*, mean over trials",
+        results.summary(&[
+            ("start", &|record| record.rmse[0]),
+            ("after 10 %", &|record| record.rmse[record.rmse.len() / 10]),
+            ("end", &|record| last_finite(&record.rmse)),
+            ("area", &|record| area(&record.rmse)),
+        ])?,
+    );
+    let data = results.table("rmse", error)?;
+    Ok(Findings::new(section).figure("discrete_rmse", figure).data("discrete_rmse", data))
 }
 
 /// How often KTD-Q diverged, or that it did not take part.

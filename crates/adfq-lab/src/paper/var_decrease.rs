@@ -1,13 +1,10 @@
 //! Fig. var_decrease of the paper (App. C): the variance after an update against that before, for two next actions;
 //! and, by random settings, how often and how far it grows, which the paper says it does not.
-//! Numbers and claims are here, the drawing is in `panels`.
-
-mod panels;
 
 use super::picture::{computed, numbers};
-use super::{Experiment, Findings, Job, Plan, Stop};
 use crate::Result;
-use crate::plot::{Color, Dash};
+use crate::experiment::{Experiment, Findings, Job, Plan, Stop};
+use crate::plot::{Axis, Color, Dash, Figure, Line, Panel, Rule};
 use crate::report::Section;
 use crate::stats::{Estimate, Interval, quantile};
 use crate::table::Table;
@@ -33,28 +30,25 @@ const TINY: f64 = 1e-9;
 /// The beliefs (μ, σ²) over the two next actions. The prior mean is 0 and there is no reward: only differences count.
 type NextTwo = [(f64, f64); 2];
 
-/// The experiment.
-pub struct VarDecrease {
+struct VarDecrease {
     plan: Plan,
 }
 
-impl VarDecrease {
-    /// The experiment; a shorter plan tries fewer settings.
-    pub fn prepare(plan: &Plan, _domains: &[&'static str]) -> Box<dyn Job> {
-        Box::new(Self { plan: *plan })
-    }
+/// The experiment; a shorter plan tries fewer settings.
+pub fn prepare(plan: &Plan, _domains: &[&'static str]) -> Box<dyn Job> {
+    Box::new(VarDecrease { plan: *plan })
 }
 
 /// A sample of random settings, the same for both rules.
 #[derive(Debug)]
-pub struct Sample {
+struct Sample {
     draws: u64,
     seed: u64,
 }
 
 /// What a sample shows of each rule.
 #[derive(Serialize, Deserialize)]
-pub struct Outcome {
+struct Outcome {
     exact: Growth,
     analytic: Growth,
 }
@@ -91,7 +85,7 @@ impl Experiment for VarDecrease {
 
     fn analyse(&self, outcomes: &[(Sample, Outcome)]) -> Result<Findings> {
         let Some((_, outcome)) = outcomes.first() else { return Ok(Findings::new(prose())) };
-        let figure = panels::figure(outcome)?;
+        let figure = figure(outcome)?;
         let section = claims(prose(), outcome)?.table("Random settings", summary(outcome)?);
         let data = numbers(&figure)?;
         Ok(Findings::new(section).figure("var_decrease", figure).data("var_decrease", data))
@@ -280,5 +274,126 @@ fn summary(outcome: &Outcome) -> Result<Table> {
     Ok(table)
 }
 
+fn figure(outcome: &Outcome) -> Result<Figure> {
+    Ok(Figure::new("Variance after an update, by the variance before")
+        .columns(2)
+        .panel(curves_panel("(a) by μ₂ − μ₁", Dash::Solid, by_mean())?)
+        .panel(curves_panel("(b) by σ₁² / σ₂²", Dash::DashDot, by_variance())?)
+        .panel(worst_panel(outcome)?)
+        .panel(quantile_panel(outcome)))
+}
+
+/// A panel with the diagonal, above which variances grow.
+fn plane(title: &str, highest: f64) -> Panel {
+    let (x, y) = (Axis::linear("σ² before").from(0.0).to(highest), Axis::linear("σ² after").from(0.0));
+    let diagonal = Line::new("unchanged", [(0.0, 0.0), (highest, highest)]);
+    Panel::new(title, x, y).layer(diagonal.color(Color::Grey).dash(Dash::Dashed))
+}
+
+/// A curve for each setting, by the exact rule.
+fn curves_panel(title: &str, dash: Dash, settings: Vec<(String, NextTwo)>) -> Result<Panel> {
+    let mut panel = plane(title, HIGHEST);
+    panel.y.high = Some(1.0);
+    for (i, (label, next)) in settings.into_iter().enumerate() {
+        let line = Line::new(label, points(UpdateRule::Exact, next, HIGHEST)?);
+        panel = panel.layer(line.color(Color::slot(i)).dash(dash));
+    }
+    Ok(panel)
+}
+
+/// The setting with the largest growth by the exact rule, and what the analytic rule does there.
+fn worst_panel(outcome: &Outcome) -> Result<Panel> {
+    let Growth { worst_var, worst_next, .. } = outcome.exact;
+    let highest = 2.0 * worst_var;
+    let mut panel = plane("(c) the largest growth found", highest);
+    for (name, rule, (color, dash), _) in rules(outcome) {
+        panel = panel.layer(Line::new(name, points(rule, worst_next, highest)?).color(color).dash(dash));
+    }
+    Ok(panel)
+}
+
+/// The share of settings by the ratio of the variances.
+fn quantile_panel(outcome: &Outcome) -> Panel {
+    let (x, y) = (Axis::log("σ² after / σ² before").from(0.01), Axis::linear("share of settings below"));
+    let panel = Panel::new("(d) random settings", x, y.from(0.0).to(1.05));
+    let panel = panel.layer(Rule::vertical("", 1.0));
+    rules(outcome).into_iter().fold(panel, |panel, (name, _, (color, dash), growth)| {
+        let shares = growth.quantiles.iter().enumerate().map(|(i, &ratio)| (ratio, i as f64 / 100.0));
+        panel.layer(Line::new(name, shares).color(color).dash(dash))
+    })
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    fn outcome(draws: u64) -> Outcome {
+        let experiment = VarDecrease { plan: Plan::default() };
+        experiment.compute(&Sample { draws, seed: 7 }, &Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn one_belief_twice_has_the_variance_of_a_maximum() {
+        // A prior that knows nothing takes over the maximum of two N(0, γ²): its variance is γ² (1 − 1/π).
+        let var = updated(UpdateRule::Exact, 1e8, [(0.0, 1.0); 2], &mut Workspace::default()).unwrap();
+        assert!((var - 0.81 * (1.0 - std::f64::consts::FRAC_1_PI)).abs() < 1e-6, "{var}");
+    }
+
+    #[test]
+    fn curves_start_at_the_fixed_point_and_stay_below_the_diagonal() {
+        for (label, next) in by_mean().into_iter().chain(by_variance()) {
+            let curve = points(UpdateRule::Exact, next, HIGHEST).unwrap();
+            assert_eq!(curve.len(), STEPS as usize + 1);
+            assert!((curve[0].1 / TINY - 1.0).abs() < 1e-6, "{label}: {:?}", curve[0]);
+            assert!(curve.iter().all(|&(before, after)| after < before), "{label}");
+        }
+    }
+
+    #[test]
+    fn some_random_settings_grow_under_both_rules() {
+        let outcome = outcome(20_000);
+        for (name, _, _, growth) in rules(&outcome) {
+            assert!(growth.quantiles.is_sorted() && growth.quantiles.len() == 101, "{name}");
+            assert!(growth.grown > 0 && growth.largest() > 1.0, "{name}");
+            // The worst setting is the one that was recorded.
+            let rule = if name == "analytic" { UpdateRule::Analytic } else { UpdateRule::Exact };
+            let again =
+                updated(rule, growth.worst_var, growth.worst_next, &mut Workspace::default()).unwrap();
+            assert_eq!(again / growth.worst_var, growth.largest());
+        }
+        let verdict = |i: usize| claims(prose(), &outcome).unwrap().claims[i].verdict;
+        assert_eq!(
+            [verdict(0), verdict(1), verdict(3)],
+            [Verdict::Holds, Verdict::DoesNotHold, Verdict::DoesNotHold]
+        );
+    }
+
+    #[test]
+    fn wilson_interval_by_hand() {
+        // 30 of 100: [.2189, .3958], the textbook's.
+        let growth =
+            Growth { draws: 100, grown: 30, quantiles: vec![], worst_var: 1.0, worst_next: [(0.0, 1.0); 2] };
+        let Estimate { value, interval } = growth.share_less(0.0);
+        assert_eq!(value, 0.3);
+        assert!(
+            (interval.low - 0.2189).abs() < 1e-4 && (interval.high - 0.3958).abs() < 1e-4,
+            "{interval:?}"
+        );
+    }
+
+    #[test]
+    fn the_figure_has_the_paper_s_curves_and_ours() {
+        use crate::plot::Layer;
+        let figure = figure(&outcome(1_000)).unwrap();
+        let lines = |panel: usize| -> Vec<(String, usize)> {
+            let layers = figure.panels[panel].layers.iter();
+            let lines =
+                layers.filter_map(|layer| if let Layer::Line(line) = layer { Some(line) } else { None });
+            lines.map(|line| (line.label.clone(), line.points.len())).collect()
+        };
+        assert_eq!(lines(0)[..2], [("unchanged".to_owned(), 2), ("μ₂ − μ₁ = 0".to_owned(), 201)]);
+        assert_eq!(lines(1)[1..].iter().map(|line| line.1).collect::<Vec<_>>(), [201; 5]);
+        assert_eq!(lines(3), [("exact moments".to_owned(), 101), ("analytic".to_owned(), 101)]);
+    }
+}

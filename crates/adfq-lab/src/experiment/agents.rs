@@ -1,10 +1,20 @@
-//! Who takes part: the contenders with the paper's settings, and how each of them looks in every figure.
+//! The agents of the experiments: their labels, how each of them looks in every figure, and the paper's settings.
 
-use super::run::Contender;
-use crate::learner::{Acting, Learner};
 use crate::plot::{Color, Dash};
 use adfq::agent::{AdfqSettings, KtdSettings, LearningRate, NoiseModel, Prior};
+use adfq::spec::{AgentSpec, PolicySpec};
 use adfq::update::{Grid, NoiseKind, Rule};
+
+/// Who learns, how it acts, and what the legend calls it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contender {
+    /// The name in figures and tables.
+    pub label: &'static str,
+    /// What learns.
+    pub agent: AgentSpec,
+    /// How it chooses.
+    pub policy: PolicySpec,
+}
 
 /// The prior of the paper's code unless told otherwise: N(.001, 100).
 pub const NEUTRAL: Prior = Prior::Constant { mean: 0.001, var: 100.0 };
@@ -30,11 +40,11 @@ pub fn temperature(domain: &str) -> f64 {
 /// remedy for the approximation of the noise.
 ///
 /// ```
-/// use adfq_lab::learner::Acting;
-/// use adfq_lab::experiment::roster::{ADFQ_TS, NEUTRAL, contender};
+/// use adfq::spec::PolicySpec;
+/// use adfq_lab::experiment::agents::{ADFQ_TS, NEUTRAL, contender};
 ///
 /// let found = contender(ADFQ_TS, "loop", 10_000, false, NEUTRAL).unwrap();
-/// assert_eq!((found.label, found.acting), ("ADFQ TS", Acting::Thompson));
+/// assert_eq!((found.label, found.policy), ("ADFQ TS", PolicySpec::Thompson));
 /// assert_eq!(contender("ADFQ with luck", "loop", 10_000, false, NEUTRAL), None);
 /// ```
 pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior: Prior) -> Option<Contender> {
@@ -42,50 +52,45 @@ pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior:
     let adfq = |rule, kind, replay| {
         let noise = if stochastic { NoiseModel::Decaying(kind, 1e-3) } else { NoiseModel::None };
         let terminal_var = AdfqSettings::default().terminal_var;
-        Learner::Adfq { rule, prior, noise, terminal_var, replay: replay && stochastic }
+        AgentSpec::Adfq { rule, prior, noise, terminal_var, replay: replay && stochastic }
     };
     let analytic = adfq(Rule::Analytic, NoiseKind::Approximate, true);
     let exact = adfq(Rule::Exact, NoiseKind::Exact, false);
-    let q_learning = Learner::QLearning { rate: LearningRate::paper(steps), initial: 0.0 };
-    let ktd_q = Learner::KtdQ(KtdSettings::default());
-    let bayesian = Learner::BayesianQ { prior, noise_var: 1.0 };
-    let greedy = Acting::EpsilonGreedy(EPSILON);
-    let (learner, acting) = match label {
-        ADFQ => (analytic, Acting::Uniform),
-        ADFQ_PLAIN => (adfq(Rule::Analytic, NoiseKind::Approximate, false), Acting::Uniform),
-        ADFQ_EXACT => (exact, Acting::Uniform),
-        ADFQ_NUMERIC => (adfq(Rule::Grid(Grid::default()), NoiseKind::Exact, false), Acting::Uniform),
+    let q_learning = AgentSpec::QLearning { rate: LearningRate::paper(steps), initial: 0.0 };
+    let ktd_q = AgentSpec::KtdQ(KtdSettings::default());
+    let bayesian = AgentSpec::BayesianQ { prior, noise_var: 1.0 };
+    let greedy = PolicySpec::EpsilonGreedy(EPSILON);
+    let (agent, policy) = match label {
+        ADFQ => (analytic, PolicySpec::Uniform),
+        ADFQ_PLAIN => (adfq(Rule::Analytic, NoiseKind::Approximate, false), PolicySpec::Uniform),
+        ADFQ_EXACT => (exact, PolicySpec::Uniform),
+        ADFQ_NUMERIC => (adfq(Rule::Grid(Grid::default()), NoiseKind::Exact, false), PolicySpec::Uniform),
         ADFQ_COARSE => {
             let grid = Grid::new(100, Grid::default().reach()).ok()?;
-            (adfq(Rule::Grid(grid), NoiseKind::Exact, false), Acting::Uniform)
+            (adfq(Rule::Grid(grid), NoiseKind::Exact, false), PolicySpec::Uniform)
         }
-        Q_LEARNING => (q_learning, Acting::Uniform),
-        KTD_Q => (ktd_q, Acting::Uniform),
-        BAYESIAN_Q => (bayesian, Acting::Uniform),
-        ADFQ_TS | ADFQ_TS_NEUTRAL => (analytic, Acting::Thompson),
+        Q_LEARNING => (q_learning, PolicySpec::Uniform),
+        KTD_Q => (ktd_q, PolicySpec::Uniform),
+        BAYESIAN_Q => (bayesian, PolicySpec::Uniform),
+        ADFQ_TS | ADFQ_TS_NEUTRAL => (analytic, PolicySpec::Thompson),
         ADFQ_GREEDY | ADFQ_GREEDY_NEUTRAL => (analytic, greedy),
-        ADFQ_EXACT_TS => (exact, Acting::Thompson),
+        ADFQ_EXACT_TS => (exact, PolicySpec::Thompson),
         Q_GREEDY => (q_learning, greedy),
-        Q_BOLTZMANN => (q_learning, Acting::Boltzmann(temperature(domain))),
+        Q_BOLTZMANN => (q_learning, PolicySpec::Boltzmann(temperature(domain))),
         KTD_GREEDY => (ktd_q, greedy),
-        KTD_ACTIVE => (ktd_q, Acting::Active),
-        BAYESIAN_SAMPLING => (bayesian, Acting::Thompson),
-        BAYESIAN_VPI => (bayesian, Acting::Vpi),
+        KTD_ACTIVE => (ktd_q, PolicySpec::Active),
+        BAYESIAN_SAMPLING => (bayesian, PolicySpec::Thompson),
+        BAYESIAN_VPI => (bayesian, PolicySpec::Vpi),
         _ => return None,
     };
     let label = LOOKS.iter().map(|(known, ..)| *known).find(|known| *known == label)?;
-    Some(Contender { label, learner, acting })
+    Some(Contender { label, agent, policy })
 }
 
-/// The colour and stroke of a contender, the same in every figure: the colour says what learns, the stroke how.
+/// The colour and stroke of an agent, the same in every figure: the colour says what learns, the stroke how.
 pub fn look(label: &str) -> (Color, Dash) {
-    let found = looks().find(|(known, ..)| *known == label);
+    let found = LOOKS.iter().find(|(known, ..)| *known == label);
     found.map_or((Color::Grey, Dash::Solid), |&(_, color, dash)| (color, dash))
-}
-
-/// Everybody of the paper's experiments and of the study, in the order of every legend.
-pub fn looks() -> impl Iterator<Item = &'static (&'static str, Color, Dash)> {
-    LOOKS.iter().chain(crate::study::roster::LOOKS)
 }
 
 macro_rules! names {
@@ -135,6 +140,14 @@ names! {
     BAYESIAN_SAMPLING = "Bayesian Q sampling", Orange, Solid;
     /// Bayesian Q-learning with myopic VPI.
     BAYESIAN_VPI = "Bayesian Q VPI", Orange, Dashed;
+    /// ADFQ of the paper with its best setting.
+    ADFQ_TUNED = "ADFQ tuned", Sky, Dashed;
+    /// Q-learning with its best constant rate.
+    Q_CONSTANT = "Q-learning, constant rate", Grey, Dashed;
+    /// The same from the largest possible value.
+    Q_OPTIMISTIC = "Q-learning, optimistic", Yellow, Dotted;
+    /// Split ADFQ with its one setting.
+    SPLIT = "Split ADFQ", Black, Solid;
 }
 
 #[cfg(test)]
@@ -143,18 +156,20 @@ mod tests {
 
     #[test]
     fn everybody_can_take_part() {
-        for (label, color, dash) in LOOKS {
+        // The last four are the study's, which settles them itself.
+        let (papers, studys) = LOOKS.split_at(LOOKS.len() - 4);
+        for (label, color, dash) in papers {
             let found = contender(label, "loop", 10_000, true, NEUTRAL).unwrap();
             assert_eq!((found.label, look(label)), (*label, (*color, *dash)));
         }
+        assert!(studys.iter().all(|(label, ..)| contender(label, "loop", 10, true, NEUTRAL).is_none()));
         assert_eq!(contender("nobody", "loop", 10, false, NEUTRAL), None);
     }
 
     #[test]
     fn only_stochastic_domains_have_noise_and_replay() {
-        let settings = |stochastic| match contender(ADFQ_TS, "loop", 10, stochastic, NEUTRAL).unwrap().learner
-        {
-            Learner::Adfq { noise, replay, .. } => (noise, replay),
+        let settings = |stochastic| match contender(ADFQ_TS, "loop", 10, stochastic, NEUTRAL).unwrap().agent {
+            AgentSpec::Adfq { noise, replay, .. } => (noise, replay),
             other => panic!("{other:?}"),
         };
         assert_eq!(settings(false), (NoiseModel::None, false));

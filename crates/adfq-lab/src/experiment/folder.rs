@@ -5,8 +5,8 @@
 //! are not too long for it, `*.json`, and `.cache` with the outcome of every unit, from which a rerun continues. What is
 //! run and said is the business of [`paper`](crate::paper) and [`study`](crate::study).
 
+use super::{Findings, Stop, Task};
 use crate::cache::Cache;
-use crate::experiment::{Findings, Stop, Task};
 use crate::files::{check_writable, write_atomic, write_json};
 use crate::report::{Report, Section};
 use crate::verdict::Claim;
