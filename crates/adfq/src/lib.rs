@@ -28,6 +28,11 @@
 //! # Ok::<(), adfq::Error>(())
 //! ```
 
+/// The README, whose example is run like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod agent;
 pub mod batch;
 mod belief;

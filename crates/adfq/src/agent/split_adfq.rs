@@ -4,10 +4,10 @@
 //! nothing counts twice. After each step the pair itself is looked up, and then a few others, first of all those that
 //! lead to what has changed. What acts by it: [`Optimist`](crate::policy::Optimist), or any policy that reads beliefs.
 
-mod agenda;
 mod echo;
 mod population;
 mod settings;
+mod sweep;
 mod tally;
 
 pub use settings::{Heir, SplitSettings};
@@ -18,9 +18,9 @@ use crate::Result;
 use crate::normal::cdf;
 use crate::random::ChaCha8Rng;
 use crate::update::split::{self, Member, SplitPrior, Target};
-use agenda::Agenda;
 use echo::Echo;
 use population::Population;
+use sweep::SweepQueue;
 use tally::Tally;
 
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
@@ -62,7 +62,7 @@ pub struct SplitAdfq {
     tally: Tally,
     population: Population,
     echo: Echo,
-    agenda: Agenda,
+    sweep: SweepQueue,
     /// The mean of the pairs that were never tried.
     untried: f64,
     /// Beliefs and hopeful values of the pairs that were tried; all others have the population's.
@@ -104,7 +104,7 @@ impl SplitAdfq {
             tally: Tally::new(shape),
             population: Population::new(shape.len(), prior, least, settings),
             echo: Echo::new(shape, rng),
-            agenda: Agenda::new(shape.len()),
+            sweep: SweepQueue::new(shape.len()),
             untried: prior.mean(),
             members: vec![Member { mean: prior.mean(), own: prior.var(), var: prior.var() }; shape.len()],
             hopes: vec![0.0; shape.len()],
@@ -198,7 +198,7 @@ impl SplitAdfq {
         }
     }
 
-    /// Looks a pair up and, if that is news about its state, puts all that lead there on the agenda.
+    /// Looks a pair up and, if that is news about its state, puts all that lead there into the queue of the sweep.
     fn renew(&mut self, pair: usize) -> Result<()> {
         let state = pair / self.table.shape.actions;
         let before = self.value(state, &self.population.prior());
@@ -209,7 +209,7 @@ impl SplitAdfq {
             || (after.hope - before.hope).abs() > enough
             || (after.var.sqrt() - before.var.sqrt()).abs() > enough;
         if news {
-            self.tally.predecessors(state).iter().for_each(|&pair| self.agenda.push(pair));
+            self.tally.predecessors(state).iter().for_each(|&pair| self.sweep.push(pair));
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Agent for SplitAdfq {
         let pair = self.table.shape.index(step.state, step.action);
         self.tally.count(step);
         if self.tally.visits(pair) == 1 {
-            self.agenda.welcome(pair);
+            self.sweep.welcome(pair);
             self.population.welcome();
         }
         if self.settings.echo {
@@ -234,7 +234,7 @@ impl Agent for SplitAdfq {
         }
         self.renew(pair)?;
         for _ in 0..self.settings.sweeps {
-            let Some(pair) = self.agenda.next() else { break };
+            let Some(pair) = self.sweep.next() else { break };
             self.renew(pair)?;
         }
         self.follow();

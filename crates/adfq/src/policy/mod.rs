@@ -1,23 +1,16 @@
 //! How an agent chooses what to do. Policies hold no values of their own: they read an agent's.
 
-mod active;
-mod boltzmann;
 mod epsilon_greedy;
 mod optimist;
 mod thompson;
-mod trajectory;
-mod uniform;
 mod vpi;
 mod weighted;
 
-pub use active::Active;
-pub use boltzmann::Boltzmann;
 pub use epsilon_greedy::{Epsilon, EpsilonGreedy, best};
 pub use optimist::Optimist;
 pub use thompson::Thompson;
-pub use trajectory::Trajectory;
-pub use uniform::Uniform;
 pub use vpi::Vpi;
+pub use weighted::{Active, Boltzmann, Uniform};
 
 use crate::agent::Agent;
 use crate::random::ChaCha8Rng;

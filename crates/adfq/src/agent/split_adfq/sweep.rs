@@ -1,17 +1,17 @@
-//! Which pairs to look at again: first those whose next states have changed, then all others in turn.
+//! Which pairs a sweep looks at again: first those whose next states have changed, then all others in turn.
 
 use std::collections::VecDeque;
 
 /// A queue of pairs, none of them twice, and a list of all that were ever tried.
 #[derive(Clone, Debug)]
-pub(super) struct Agenda {
+pub(super) struct SweepQueue {
     queue: VecDeque<usize>,
     queued: Vec<bool>,
     tried: Vec<usize>,
     turn: usize,
 }
 
-impl Agenda {
+impl SweepQueue {
     pub fn new(pairs: usize) -> Self {
         Self { queue: VecDeque::new(), queued: vec![false; pairs], tried: Vec::new(), turn: 0 }
     }
@@ -45,11 +45,11 @@ mod tests {
 
     #[test]
     fn the_queue_comes_first_and_then_everybody_in_turn() {
-        let mut agenda = Agenda::new(5);
-        assert_eq!(agenda.next(), None);
-        [4, 0, 3].iter().for_each(|&pair| agenda.welcome(pair));
-        [3, 1, 3].iter().for_each(|&pair| agenda.push(pair));
-        let order: Vec<_> = (0..6).map(|_| agenda.next().unwrap()).collect();
+        let mut queue = SweepQueue::new(5);
+        assert_eq!(queue.next(), None);
+        [4, 0, 3].iter().for_each(|&pair| queue.welcome(pair));
+        [3, 1, 3].iter().for_each(|&pair| queue.push(pair));
+        let order: Vec<_> = (0..6).map(|_| queue.next().unwrap()).collect();
         assert_eq!(order, [3, 1, 0, 3, 4, 0]);
     }
 }
