@@ -8,11 +8,8 @@ use adfq::update::{Grid, NoiseKind, Rule};
 /// Who learns, how it acts, and what the legend calls it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contender {
-    /// The name in figures and tables.
     pub label: &'static str,
-    /// What learns.
     pub agent: AgentSpec,
-    /// How it chooses.
     pub policy: PolicySpec,
 }
 
@@ -38,15 +35,6 @@ pub fn temperature(domain: &str) -> f64 {
 /// In stochastic domains ADFQ has the authors' noise 10⁻³/(1+n) and, unless the label says otherwise, their replay.
 /// With exact moments the noise is treated exactly too, and there is no replay: averaging posteriors is a
 /// remedy for the approximation of the noise.
-///
-/// ```
-/// use adfq::spec::PolicySpec;
-/// use adfq_lab::experiment::agents::{ADFQ_TS, NEUTRAL, contender};
-///
-/// let found = contender(ADFQ_TS, "loop", 10_000, false, NEUTRAL).unwrap();
-/// assert_eq!((found.label, found.policy), ("ADFQ TS", PolicySpec::Thompson));
-/// assert_eq!(contender("ADFQ with luck", "loop", 10_000, false, NEUTRAL), None);
-/// ```
 pub fn contender(label: &str, domain: &str, steps: u64, stochastic: bool, prior: Prior) -> Option<Contender> {
     let prior = if label.ends_with("(neutral prior)") { NEUTRAL } else { prior };
     let adfq = |rule, kind, replay| {

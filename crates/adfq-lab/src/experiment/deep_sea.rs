@@ -13,9 +13,7 @@ const ENOUGH: u64 = 10;
 /// stochastic version a slip is no fault of the agent's).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeepSea {
-    /// Finished episodes.
     pub episodes: u64,
-    /// The good ones among them.
     pub good: u64,
     /// The first good episode, from 1.
     pub first: Option<u64>,

@@ -10,20 +10,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 const CONTINUING_TEST: u64 = 100;
 
 /// An MDP and its solution.
-///
-/// ```
-/// use adfq_lab::experiment::domain::Domain;
-///
-/// let maze = Domain::named("maze")?;
-/// assert_eq!(maze.pairs.len(), 244 * 4); // of 264 states: one is never in the goal, nor on a flag not taken
-/// assert_eq!(maze.test_steps(), 42); // 1.5 times the 28 of the shortest way past all flags
-/// assert!(!maze.is_stochastic());
-/// # Ok::<(), adfq::Error>(())
-/// ```
 pub struct Domain {
-    /// The model.
     pub mdp: Mdp,
-    /// Its solution.
     pub best: Solution,
     /// Every (s,a) that an agent can find itself choosing: all errors are averaged over these.
     pub pairs: Vec<(usize, usize)>,
@@ -36,15 +24,6 @@ impl Domain {
     }
 
     /// The domain of a trial: a named one, or one of the random MDPs, of which each trial has its own.
-    ///
-    /// ```
-    /// use adfq_lab::experiment::domain::Domain;
-    ///
-    /// let drawn = |trial| Domain::of_trial("random-10", trial).map(|domain| domain.mdp);
-    /// assert_eq!(drawn(0)?.states(), 10);
-    /// assert_ne!(drawn(0)?, drawn(1)?);
-    /// # Ok::<(), adfq::Error>(())
-    /// ```
     pub fn of_trial(name: &str, trial: usize) -> Result<Self> {
         match garnet(name) {
             Some(garnet) => Self::of(garnet.mdp(trial as u64)?),
@@ -196,16 +175,6 @@ impl Domain {
 /// σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) with z = error/σ. It is in the unit of the values and the smaller the better; a
 /// belief without doubt scores |error|, so it can be compared with an estimate's absolute error. Beliefs that are not
 /// Gaussian (Bayesian Q-learning's) are scored by their mean and variance.
-///
-/// ```
-/// use adfq_lab::experiment::domain::crps;
-///
-/// assert_eq!(crps(-2.0, 0.0), 2.0);
-/// // ∫ (Φ(x) − 1[x ≥ 0])² dx = (√2 − 1)/√π.
-/// assert!((crps(0.0, 1.0) - 0.23369497725510913).abs() < 1e-15);
-/// // To doubt a wrong value scores better than to be sure of it.
-/// assert!(crps(2.0, 1.0) < crps(2.0, 0.1));
-/// ```
 pub fn crps(error: f64, sd: f64) -> f64 {
     let z = (error / sd).abs();
     // Beyond this φ(z) is 0 in double precision and the score its limit; a needle's z may well be infinite.
@@ -223,6 +192,9 @@ mod tests {
 
     #[test]
     fn tests_of_the_optimal_policy() {
+        let maze = Domain::named("maze").unwrap();
+        // Of 264 states: one is never in the goal, nor on a flag not taken. 1.5 times the 28 steps of the shortest way.
+        assert_eq!((maze.pairs.len(), maze.test_steps(), maze.is_stochastic()), (244 * 4, 42, false));
         let best = |name| Domain::named(name).unwrap().best_test();
         assert!((best("loop") - 40.0).abs() < 1e-9, "{}", best("loop"));
         assert!((best("maze") - 3.0).abs() < 1e-9, "{}", best("maze"));
@@ -271,5 +243,18 @@ mod tests {
         }
         assert_eq!(crps(1.0, 1e-300), 1.0);
         assert_eq!(crps(0.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn each_trial_has_a_random_mdp_of_its_own() {
+        let drawn = |trial| Domain::of_trial("random-10", trial).unwrap().mdp;
+        assert_eq!(drawn(0).states(), 10);
+        assert_ne!(drawn(0), drawn(1));
+    }
+
+    #[test]
+    fn to_doubt_a_wrong_value_scores_better_than_to_be_sure_of_it() {
+        assert_eq!(crps(-2.0, 0.0), 2.0);
+        assert!(crps(2.0, 1.0) < crps(2.0, 0.1));
     }
 }

@@ -13,9 +13,7 @@ const TEST_RUNS: usize = 10;
 /// What a trial showed, one entry per look. After divergence all entries are NaN.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The number of steps before each look.
     pub steps: Vec<u64>,
-    /// The root mean square error to Q*.
     #[serde(with = "crate::float")]
     pub rmse: Vec<f64>,
     /// The continuous ranked probability score of the beliefs; the mean absolute error of an agent without any.
@@ -24,7 +22,6 @@ pub struct Record {
     /// The share of Q* within ±1 sd of the belief; empty if the agent has no beliefs.
     #[serde(with = "crate::float")]
     pub within_1: Vec<f64>,
-    /// The share within ±2 sd.
     #[serde(with = "crate::float")]
     pub within_2: Vec<f64>,
     /// The share within ±2 sd among the pairs visited so far; NaN before the first step.

@@ -164,9 +164,7 @@ impl<'a> Results<'a> {
 
 /// An experiment whose units are learning trials.
 pub struct LearningTrials<C> {
-    /// The trials.
     pub trials: Vec<Trial>,
-    /// What they show.
     pub conclude: C,
 }
 
@@ -192,16 +190,6 @@ impl<C: Fn(&Results<'_>) -> Result<Findings> + Sync> Experiment for LearningTria
 }
 
 /// The claim that a − b lies on one side of zero; nothing without trials.
-///
-/// ```
-/// use adfq_lab::experiment::results::judge;
-/// use adfq_lab::verdict::{Direction, Verdict};
-///
-/// let claim = judge("A errs less".into(), "A − B".into(), Direction::Less, &[1.0, 2.0], &[3.0, 4.0])?;
-/// assert_eq!(claim.unwrap().verdict, Verdict::Holds);
-/// assert_eq!(judge("A errs less".into(), "A − B".into(), Direction::Less, &[], &[])?, None);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
 pub fn judge(
     text: String,
     comparison: String,
@@ -220,10 +208,6 @@ pub fn judge(
 
 /// The mean over looks: the area under the curve, on the scale of the curve. A trial that diverged keeps its last
 /// value, however large.
-///
-/// ```
-/// assert_eq!(adfq_lab::experiment::results::area(&[4.0, 100.0, f64::NAN]), 68.0);
-/// ```
 pub fn area(curve: &[f64]) -> f64 {
     let mut last = f64::NAN;
     let held: Vec<f64> = curve

@@ -15,49 +15,23 @@ use adfq::spec::PolicySpec;
 const PATIENCE: u64 = 1_000;
 
 /// A learning trial as data.
-///
-/// ```
-/// use adfq_lab::experiment::Stop;
-/// use adfq_lab::experiment::agents::{ADFQ_EXACT, NEUTRAL, contender};
-/// use adfq_lab::experiment::trial::Trial;
-///
-/// let trial = Trial {
-///     family: "example",
-///     domain: "loop",
-///     contender: contender(ADFQ_EXACT, "loop", 1_000, false, NEUTRAL).unwrap(),
-///     number: 0,
-///     steps: 1_000,
-///     looks: 4,
-///     tests: false,
-///     seed: 7,
-/// };
-/// let record = trial.run(&Stop::default())?;
-/// assert_eq!(record.steps, [0, 250, 500, 750, 1_000]);
-/// assert!(record.rmse[4] < 0.5 * record.rmse[0]);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// The family of trials it belongs to, first part of its name.
     pub family: &'static str,
-    /// The domain's name.
     pub domain: &'static str,
-    /// Who learns.
     pub contender: Contender,
     /// The number of the trial; contenders with the same number share their circumstances.
     pub number: usize,
-    /// How many steps it lasts.
     pub steps: u64,
     /// How many times we look, evenly spread, beside the look before the first step.
     pub looks: u64,
     /// Whether a look includes test runs of the greedy policy.
     pub tests: bool,
-    /// The seed of the whole run.
     pub seed: u64,
 }
 
 impl Trial {
-    /// The trial's unique name.
     pub fn key(&self) -> String {
         format!("{}/{}", self.circumstances(), self.contender.label)
     }
@@ -67,7 +41,6 @@ impl Trial {
         format!("{}/{}/{} steps/trial {}", self.family, self.domain, self.steps, self.number)
     }
 
-    /// Runs the trial.
     pub fn run(&self, stop: &Stop) -> Result<Record> {
         let domain = Domain::of_trial(self.domain, self.number)?;
         let name = format!("{}/tests", self.key());
@@ -137,17 +110,12 @@ impl Trial {
 
 /// The trials of one domain, all of the same kind.
 pub struct Setting {
-    /// See [`Trial::family`].
     pub family: &'static str,
-    /// The domain's name.
     pub domain: &'static str,
     /// Steps of the full experiment; the plan may shorten them.
     pub steps: u64,
-    /// See [`Trial::looks`].
     pub looks: u64,
-    /// See [`Trial::tests`].
     pub tests: bool,
-    /// Where beliefs start.
     pub prior: Prior,
 }
 

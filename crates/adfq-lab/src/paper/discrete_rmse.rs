@@ -1,12 +1,12 @@
 //! Fig. discrete_rmse of the paper (App. F): convergence to Q* on Loop and Maze from shared random trajectories.
 
+use super::rmse;
 use crate::Result;
 use crate::experiment::agents::{ADFQ, ADFQ_EXACT, ADFQ_PLAIN, KTD_Q, NEUTRAL, Q_LEARNING};
 use crate::experiment::domain::title;
 use crate::experiment::results::{LearningTrials, Results, Score, area, last_finite};
-use crate::experiment::trial::{Record, Setting, Trial};
+use crate::experiment::trial::{Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
-use crate::plot::{Axis, Figure, Panel};
 use crate::report::Section;
 use crate::verdict::Direction;
 
@@ -40,12 +40,6 @@ fn trials(plan: &Plan, domains: &[&'static str]) -> Vec<Trial> {
 }
 
 fn conclude(results: &Results<'_>) -> Result<Findings> {
-    let error = |record: &Record| record.rmse.clone();
-    let mut figure = Figure::new("RMSE to Q* from shared random trajectories").columns(2);
-    for domain in results.domains() {
-        let panel = Panel::new(title(domain), Axis::linear("step"), Axis::log("RMSE to Q*"));
-        figure = figure.panel(results.draw(panel, domain, error));
-    }
     let mut section = Section::new("Convergence on Loop and Maze (Fig. discrete_rmse)")
         .paragraph(
             "Random actions, 10,000 of them in Loop and 30,000 in Maze; all algorithms of a trial learn from the \
@@ -62,17 +56,8 @@ fn conclude(results: &Results<'_>) -> Result<Findings> {
              miss it, and here that helps.",
         );
     }
-    let section = claims(results, section)?.table(
-        "RMSE to Q*, mean over trials",
-        results.summary(&[
-            ("start", &|record| record.rmse[0]),
-            ("after 10 %", &|record| record.rmse[record.rmse.len() / 10]),
-            ("end", &|record| last_finite(&record.rmse)),
-            ("area", &|record| area(&record.rmse)),
-        ])?,
-    );
-    let data = results.table("rmse", error)?;
-    Ok(Findings::new(section).figure("discrete_rmse", figure).data("discrete_rmse", data))
+    let title = "RMSE to Q* from shared random trajectories";
+    rmse::findings(results, "discrete_rmse", title, claims(results, section)?)
 }
 
 /// How often KTD-Q diverged, or that it did not take part.
@@ -116,6 +101,7 @@ fn claims(results: &Results<'_>, mut section: Section) -> Result<Section> {
 mod tests {
     use super::*;
     use crate::experiment::Stop;
+    use crate::experiment::trial::Record;
     use crate::stats::{mean, sd};
 
     /// Another program's means of 10 trials (prior N(.001, 100), no replay): RMSE after 10 % and after 100 % of Loop.

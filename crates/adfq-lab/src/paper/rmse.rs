@@ -3,14 +3,13 @@
 use crate::Result;
 use crate::experiment::agents::{ADFQ, ADFQ_COARSE, ADFQ_EXACT, ADFQ_NUMERIC, NEUTRAL, Q_LEARNING};
 use crate::experiment::domain::title;
-use crate::experiment::results::{LearningTrials, Results, area, last_finite};
+use crate::experiment::results::{LearningTrials, Results, Score, area, last_finite};
 use crate::experiment::trial::{Record, Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel};
 use crate::report::Section;
 use crate::verdict::Direction;
 
-/// The domains of the figure.
 pub const DOMAINS: &[&str] = &["simple", "simple10"];
 
 const STEPS: u64 = 5_000;
@@ -28,12 +27,6 @@ fn trials(plan: &Plan, domains: &[&'static str]) -> Vec<Trial> {
 }
 
 fn conclude(results: &Results<'_>) -> Result<Findings> {
-    let error = |record: &Record| record.rmse.clone();
-    let mut figure = Figure::new("RMSE to Q* during random exploration").columns(2);
-    for domain in results.domains() {
-        let panel = Panel::new(title(domain), Axis::linear("step"), Axis::log("RMSE to Q*"));
-        figure = figure.panel(results.draw(panel, domain, error));
-    }
     let section = Section::new("Convergence on the simple MDP (Fig. rmse)")
         .paragraph(
             "The update alone: actions are random, and all algorithms of a trial learn from the same \
@@ -45,7 +38,18 @@ fn conclude(results: &Results<'_>) -> Result<Findings> {
             "Lines are means over trials, bands 95 % bootstrap intervals of the mean. The area under a curve \
              is the mean RMSE over 101 looks.",
         );
-    let section = claims(results, section)?.table(
+    findings(results, "rmse", "RMSE to Q* during random exploration", claims(results, section)?)
+}
+
+/// A section with the curves of the RMSE, their data and a table.
+pub(super) fn findings(results: &Results<'_>, name: &str, title: &str, section: Section) -> Result<Findings> {
+    let error = |record: &Record| record.rmse.clone();
+    let mut figure = Figure::new(title).columns(2);
+    for domain in results.domains() {
+        let panel = Panel::new(self::title(domain), Axis::linear("step"), Axis::log("RMSE to Q*"));
+        figure = figure.panel(results.draw(panel, domain, error));
+    }
+    let section = section.table(
         "RMSE to Q*, mean over trials",
         results.summary(&[
             ("start", &|record| record.rmse[0]),
@@ -54,39 +58,22 @@ fn conclude(results: &Results<'_>) -> Result<Findings> {
             ("area", &|record| area(&record.rmse)),
         ])?,
     );
-    Ok(Findings::new(section).figure("rmse", figure).data("rmse", results.table("rmse", error)?))
+    Ok(Findings::new(section).figure(name, figure).data(name, results.table("rmse", error)?))
 }
 
 fn claims(results: &Results<'_>, mut section: Section) -> Result<Section> {
+    let whole: (&str, Score<'_>) = ("area under the RMSE", &|record| area(&record.rmse));
+    let end: (&str, Score<'_>) = ("RMSE at the end", &|record| last_finite(&record.rmse));
     for domain in results.domains() {
-        let (name, area): (_, &dyn Fn(&Record) -> f64) = (title(domain), &|record| area(&record.rmse));
-        let found = [
-            results.compare(
-                format!("ADFQ finds Q* quicker than Q-learning ({name})"),
-                ("area under the RMSE", area),
-                domain,
-                (ADFQ, Direction::Less, Q_LEARNING),
-            )?,
-            results.compare(
-                format!("ADFQ ends nearer to Q* than ADFQ-Numeric ({name})"),
-                ("RMSE at the end", &|record| last_finite(&record.rmse)),
-                domain,
-                (ADFQ, Direction::Less, ADFQ_NUMERIC),
-            )?,
-            results.compare(
-                format!("ADFQ ends nearer to Q* than ADFQ-Numeric with 100 samples ({name})"),
-                ("RMSE at the end", &|record| last_finite(&record.rmse)),
-                domain,
-                (ADFQ, Direction::Less, ADFQ_COARSE),
-            )?,
-            results.compare(
-                format!("Ours: exact moments find Q* quicker than the paper's analytic ones ({name})"),
-                ("area under the RMSE", area),
-                domain,
-                (ADFQ_EXACT, Direction::Less, ADFQ),
-            )?,
-        ];
-        section.claims.extend(found.into_iter().flatten());
+        for (text, score, a, b) in [
+            ("ADFQ finds Q* quicker than Q-learning", whole, ADFQ, Q_LEARNING),
+            ("ADFQ ends nearer to Q* than ADFQ-Numeric", end, ADFQ, ADFQ_NUMERIC),
+            ("ADFQ ends nearer to Q* than ADFQ-Numeric with 100 samples", end, ADFQ, ADFQ_COARSE),
+            ("Ours: exact moments find Q* quicker than the paper's analytic ones", whole, ADFQ_EXACT, ADFQ),
+        ] {
+            let text = format!("{text} ({})", title(domain));
+            section.claims.extend(results.compare(text, score, domain, (a, Direction::Less, b))?);
+        }
     }
     Ok(section)
 }

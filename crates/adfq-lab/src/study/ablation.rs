@@ -9,7 +9,6 @@ use crate::experiment::phases::earned;
 use crate::stats::{mean, median};
 use crate::table::{Cell, Table};
 
-/// The table: a row per agent.
 pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> {
     let mut table = Table::new([
         "agent",
@@ -52,7 +51,6 @@ pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> 
     Ok(table)
 }
 
-/// What the columns mean.
 pub const LEGEND: &str = "RMSE and CRPS: area under the curve on shared random walks over that of the best rival, \
     geometric mean over domains. Reward: the mean over domains of the share of the best rival's, a loss counting as \
     0. ±2σ, worst: the least mean coverage in any domain from a tenth of the horizon on. \

@@ -33,7 +33,6 @@ pub enum Role {
 pub enum Purpose {
     /// To learn Q* from a random walk.
     Walk,
-    /// To earn while learning.
     Online,
 }
 
@@ -45,13 +44,10 @@ type Options = fn(&DomainFacts, Purpose, u64) -> Vec<Setting>;
 
 /// Somebody who takes part.
 pub struct StudyAgent {
-    /// The name in figures and tables.
     pub label: &'static str,
     /// The name on the command line.
     pub id: &'static str,
-    /// In which quality.
     pub role: Role,
-    /// Its settings.
     source: Source,
 }
 

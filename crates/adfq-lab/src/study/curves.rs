@@ -6,7 +6,6 @@ use crate::experiment::trial::Record;
 use crate::stats::{Estimate, mean};
 use crate::table::{Cell, Table};
 
-/// A curve of a record.
 pub type Curve = fn(&Record) -> Vec<f64>;
 
 /// A row for each domain, agent and look: first the curves with the ends of their intervals, then those without.

@@ -9,11 +9,8 @@ use adfq::agent::{Prior, Rewards};
 pub enum Group {
     /// The §5 MDPs, Chain and Loop.
     Small,
-    /// MiniMaze and Maze.
     Mazes,
-    /// DeepSea.
     DeepSea,
-    /// Random MDPs.
     Random,
 }
 
@@ -37,11 +34,8 @@ impl Group {
 pub struct StudyDomain {
     /// Its name, see [`Domain::of_trial`].
     pub name: &'static str,
-    /// Its group.
     pub group: Group,
-    /// Steps of a random walk.
     pub walk: u64,
-    /// Steps of an agent that acts.
     pub online: u64,
     /// Steps of each of two phases, if rewards are counted so.
     pub phase: Option<u64>,
@@ -52,7 +46,6 @@ pub struct StudyDomain {
 }
 
 impl StudyDomain {
-    /// A continuing domain.
     const fn continuing(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
         Self { name, group, walk: steps, online: steps, phase: None, payments: None, noisy }
     }
@@ -100,7 +93,6 @@ pub static DOMAINS: [StudyDomain; 21] = [
 
 /// A domain with what agents may be told about it.
 pub struct DomainFacts {
-    /// The domain.
     pub domain: &'static StudyDomain,
     /// The declared range of rewards, without a bound on how many an episode pays: all that variants of ours are told.
     pub rewards: Rewards,

@@ -9,7 +9,6 @@ use crate::plot::{Axis, Color, Figure, Line, Panel};
 use crate::report::Section;
 use crate::table::Table;
 
-/// The domain of the picture.
 pub const DOMAIN: &str = "maze";
 
 /// The first walk of each agent in the picture.

@@ -18,7 +18,6 @@ use crate::stats::{mean, median};
 use crate::table::Table;
 use adfq::mdp::average_reward;
 
-/// What the trials show.
 pub fn conclude(results: &Results<'_>) -> Result<Findings> {
     let (rewards, labels) = (ranking::rankings(results, REWARD)?, ranking::labels(results));
     let axis = Axis::linear("reward over that of the best rival").from(-0.05);

@@ -17,34 +17,25 @@ use adfq::random::stream;
 /// A number that a record boils down to, and whether less of it is better.
 #[derive(Clone, Copy)]
 pub struct Measure {
-    /// What it is.
     pub name: &'static str,
-    /// Whether less is better.
     pub less: bool,
-    /// The number.
     pub of: fn(&Record) -> f64,
 }
 
-/// The area under the curve of the RMSE.
 pub const AREA: Measure = Measure { name: "area under the RMSE", less: true, of: |r| area(&r.rmse) };
 /// The area under the curve of the continuous ranked probability score.
 pub const CRPS: Measure = Measure { name: "area under the CRPS", less: true, of: |r| area(&r.crps) };
 /// The reward collected; up to divergence, if that ended a trial.
 pub const REWARD: Measure = Measure { name: "reward", less: false, of: |r| last_finite(&r.reward) };
 
-/// How one agent stands.
 pub struct Standing {
-    /// The agent.
     pub label: &'static str,
-    /// Its mean over trials.
     pub mean: Estimate,
     /// Its mean over that of the best rival; NaN if that is not positive.
     pub ratio: Estimate,
 }
 
-/// How all agents of a domain stand.
 pub struct Ranking {
-    /// The domain.
     pub domain: &'static str,
     /// The rival with the best mean (of all agents, if no rival takes part).
     pub best: &'static str,
@@ -53,7 +44,6 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// The standing of an agent.
     pub fn of(&self, label: &str) -> Option<&Standing> {
         self.standings.iter().find(|standing| standing.label == label)
     }
@@ -63,7 +53,6 @@ impl Ranking {
         is_rival(self.best)
     }
 
-    /// The mean of the best rival.
     pub fn best_mean(&self) -> f64 {
         self.of(self.best).map_or(f64::NAN, |standing| standing.mean.value)
     }
@@ -180,22 +169,15 @@ pub fn dots(
 
 /// All records of a study, and how everybody stands to the best rival.
 pub struct Evidence<'a> {
-    /// Random walks.
     pub walks: Results<'a>,
-    /// Agents that act.
     pub online: Results<'a>,
-    /// Rewards in two phases.
     pub phases: Results<'a>,
-    /// By the area under the RMSE.
     pub areas: Vec<Ranking>,
-    /// By the area under the CRPS.
     pub scores: Vec<Ranking>,
-    /// By the reward.
     pub rewards: Vec<Ranking>,
 }
 
 impl<'a> Evidence<'a> {
-    /// The evidence of these outcomes.
     pub fn new(
         walks: &'a [(Trial, Record)],
         online: &'a [(Trial, Record)],

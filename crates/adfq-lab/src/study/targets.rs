@@ -25,20 +25,15 @@ const COVERAGE: (f64, f64) = (0.90, 0.99);
 /// The least such share before.
 const EARLY: f64 = 0.80;
 
-/// What kind of target it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Area under the RMSE.
     Area,
-    /// Reward online.
     Reward,
     /// Reward on Chain in the first or the second phase.
     Chain(usize),
-    /// Episodes to solve DeepSea.
     DeepSea,
     /// Coverage from a tenth of the horizon on.
     Coverage,
-    /// Coverage before.
     Early,
 }
 
@@ -64,13 +59,9 @@ impl Kind {
     }
 }
 
-/// A target in one domain, and what was found.
 pub struct Target {
-    /// The kind.
     pub kind: Kind,
-    /// The domain.
     pub domain: &'static str,
-    /// What was found, in words.
     pub found: String,
     /// By how much it is missed, in the unit of the target; 0 or less if it is met.
     pub miss: f64,
@@ -162,7 +153,6 @@ fn coverage(walks: &Results<'_>, domain: &'static str, label: &str) -> Vec<Targe
     ]
 }
 
-/// The targets as a table.
 pub fn table(targets: &[Target]) -> Result<Table> {
     let mut table = Table::new(["target", "domain", "found", "", "missed by"]);
     for target in targets {

@@ -15,7 +15,6 @@ use crate::report::Section;
 /// What a Gaussian belief promises: Φ(2) − Φ(−2).
 const PROMISED: f64 = 0.9545;
 
-/// What the trials show.
 pub fn conclude(results: &Results<'_>) -> Result<Findings> {
     let (areas, scores) = (ranking::rankings(results, AREA)?, ranking::rankings(results, CRPS)?);
     let labels = ranking::labels(results);

@@ -26,11 +26,8 @@ const LOOKS: u64 = 20;
 /// One setting of a grid, with the trials in which it is tried.
 #[derive(Debug)]
 pub struct Try {
-    /// For what.
     pub purpose: Purpose,
-    /// Its place in the grid.
     pub option: usize,
-    /// The trials.
     pub trials: Vec<Trial>,
 }
 
@@ -38,11 +35,8 @@ pub struct Try {
 pub struct Tuning<'a> {
     /// How large to run the study; the number of trials here is [`trials`](Self::trials).
     pub plan: &'a Plan,
-    /// How many trials decide.
     pub trials: usize,
-    /// The domains.
     pub domains: &'a [DomainFacts],
-    /// Who takes part.
     pub agents: &'a [&'static StudyAgent],
 }
 
