@@ -113,10 +113,10 @@ pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64))
     let start = settings.start(mdp)?;
     let mut session = settings.session(mdp)?;
     let (mut visits, pause) = (vec![0; mdp.states()], (settings.steps / REPORTS).max(1));
-    session.observe(settings.steps, |session, step| {
+    session.observe(settings.steps, |done, step, _| {
         visits[step.state] += 1;
-        if session.steps() % pause == 0 {
-            progress(session.steps());
+        if done % pause == 0 {
+            progress(done);
         }
         Result::Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Step};
 use crate::mdp::Mdp;
-use crate::policy::Policy;
+use crate::policy::{AnyPolicy, Policy};
 use crate::random::ChaCha8Rng;
 use crate::{Error, Result};
 
@@ -19,63 +19,51 @@ use crate::{Error, Result};
 ///
 /// let mdp = mdp::named("loop")?;
 /// let agent = QLearning::new(mdp.states(), mdp.actions(), mdp.gamma(), LearningRate::Constant(0.5), 0.0)?;
-/// let mut session = Session::new(&mdp, Box::new(agent), Box::new(Uniform), stream(7, "example"));
+/// let mut session = Session::new(&mdp, Box::new(agent), Uniform, stream(7, "example"));
 /// session.run(5_000)?;
 /// assert!(session.agent().means(0)[1] > session.agent().means(0)[0], "the second ring pays more");
 /// # Ok::<(), adfq::Error>(())
 /// ```
 pub struct Session<'a> {
-    mdp: &'a Mdp,
-    agent: Box<dyn Agent>,
-    policy: Box<dyn Policy>,
-    world: ChaCha8Rng,
-    choice: Option<ChaCha8Rng>,
-    state: usize,
-    steps: u64,
-    episodes: u64,
-    reward: f64,
+    agent: Box<dyn Learner>,
+    policy: AnyPolicy,
+    place: Place<'a>,
 }
 
 impl<'a> Session<'a> {
     /// A run before its first step. The MDP and the policy draw from `rng` in turn.
-    pub fn new(mdp: &'a Mdp, agent: Box<dyn Agent>, policy: Box<dyn Policy>, mut rng: ChaCha8Rng) -> Self {
+    pub fn new(
+        mdp: &'a Mdp,
+        agent: Box<dyn Learner>,
+        policy: impl Into<AnyPolicy>,
+        mut rng: ChaCha8Rng,
+    ) -> Self {
         let state = mdp.start(&mut rng);
-        Self { mdp, agent, policy, world: rng, choice: None, state, steps: 0, episodes: 0, reward: 0.0 }
+        let place = Place { mdp, world: rng, choice: None, state, steps: 0, episodes: 0, reward: 0.0 };
+        Self { agent, policy: policy.into(), place }
     }
 
     /// The same with a generator of the policy's own.
-    pub fn with_policy_rng(self, rng: ChaCha8Rng) -> Self {
-        Self { choice: Some(rng), ..self }
+    pub fn with_policy_rng(mut self, rng: ChaCha8Rng) -> Self {
+        self.place.choice = Some(rng);
+        self
     }
 
-    /// One step: the agent acts, learns, and begins a new episode where one ends. After an error the step does not
-    /// count; see the agent for whether it can go on.
-    pub fn step(&mut self) -> Result<Step> {
-        let rng = self.choice.as_mut().unwrap_or(&mut self.world);
-        let action = self.policy.act(&*self.agent, self.state, rng);
-        let step = self.mdp.step(self.state, action, &mut self.world);
-        self.agent.update(&step)?;
-        self.steps += 1;
-        self.reward += step.reward;
-        self.episodes += u64::from(step.terminal);
-        self.state = if step.terminal { self.mdp.start(&mut self.world) } else { step.next_state };
-        Ok(step)
-    }
-
-    /// Takes so many steps.
+    /// Takes so many steps: the agent acts, learns, and begins a new episode where one ends. A step that ends in an error
+    /// does not count; see the agent for whether it can go on.
     pub fn run(&mut self, steps: u64) -> Result<()> {
-        self.observe(steps, |_, _| Ok::<(), Error>(()))
+        self.observe(steps, |_, _, _| Ok::<(), Error>(()))
     }
 
-    /// Takes so many steps and shows each of them to the observer, with the run as it is after the step. An error of the
-    /// observer ends the run.
+    /// Takes so many steps and shows each of them to the observer: how many there were so far, the step, and the agent that
+    /// has learned from it. An error of the observer ends the run.
     ///
     /// ```
     /// use adfq::spec::RunSpec;
     ///
     /// let mdp = adfq::mdp::named("chain")?;
     /// let mut visits = vec![0; mdp.states()];
-    /// RunSpec::for_mdp(&mdp).session(&mdp)?.observe(100, |_, step| {
+    /// RunSpec::for_mdp(&mdp).session(&mdp)?.observe(100, |_, step, _| {
     ///     visits[step.state] += 1;
     ///     Ok::<(), adfq::Error>(())
     /// })?;
@@ -85,13 +73,14 @@ impl<'a> Session<'a> {
     pub fn observe<E: From<Error>>(
         &mut self,
         steps: u64,
-        mut observer: impl FnMut(&Self, &Step) -> Result<(), E>,
+        mut observer: impl FnMut(u64, &Step, &dyn Agent) -> Result<(), E>,
     ) -> Result<(), E> {
-        for _ in 0..steps {
-            let step = self.step()?;
-            observer(self, &step)?;
-        }
-        Ok(())
+        let mut stopped = Ok(());
+        self.agent.live(&mut self.policy, &mut self.place, steps, &mut |done, step, agent| {
+            stopped = observer(done, step, agent);
+            stopped.is_ok()
+        })?;
+        stopped
     }
 
     /// What has been learned.
@@ -106,17 +95,95 @@ impl<'a> Session<'a> {
 
     /// Steps so far.
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.place.steps
     }
 
     /// Episodes that ended.
     pub fn episodes(&self) -> u64 {
-        self.episodes
+        self.place.episodes
     }
 
     /// The rewards collected so far, summed.
     pub fn reward(&self) -> f64 {
-        self.reward
+        self.place.reward
+    }
+}
+
+/// Where an agent is in an MDP, where chance comes from, and what has happened so far.
+#[doc(hidden)]
+pub struct Place<'a> {
+    mdp: &'a Mdp,
+    world: ChaCha8Rng,
+    choice: Option<ChaCha8Rng>,
+    state: usize,
+    steps: u64,
+    episodes: u64,
+    reward: f64,
+}
+
+/// Who watches a run: told of the steps so far, the last of them and the agent, it says whether to go on.
+#[doc(hidden)]
+pub type Observer<'o> = dyn FnMut(u64, &Step, &dyn Agent) -> bool + 'o;
+
+/// An agent that the loop is compiled for. Every [`Agent`] is one; there is nothing to implement.
+///
+/// The loop asks an agent several things in a step. Q-learning takes some 10 ns for all of it, so these calls are bound
+/// at compile time, and one call a run is not.
+pub trait Learner: Agent {
+    #[doc(hidden)]
+    fn live(
+        &mut self,
+        policy: &mut AnyPolicy,
+        place: &mut Place<'_>,
+        steps: u64,
+        observer: &mut Observer<'_>,
+    ) -> Result<()>;
+}
+
+impl<A: Agent + 'static> Learner for A {
+    fn live(
+        &mut self,
+        policy: &mut AnyPolicy,
+        place: &mut Place<'_>,
+        steps: u64,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        match policy {
+            AnyPolicy::Active(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Boltzmann(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::EpsilonGreedy(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Optimist(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Thompson(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Uniform(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Vpi(policy) => place.live(self, policy, steps, observer),
+            AnyPolicy::Own(policy) => place.live(self, policy, steps, observer),
+        }
+    }
+}
+
+impl Place<'_> {
+    /// The loop.
+    fn live<A: Agent + 'static, P: Policy<A>>(
+        &mut self,
+        agent: &mut A,
+        policy: &mut P,
+        steps: u64,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        for _ in 0..steps {
+            let rng = self.choice.as_mut().unwrap_or(&mut self.world);
+            let action = policy.act(agent, self.state, rng);
+            let step = self.mdp.step(self.state, action, &mut self.world);
+            agent.update(&step)?;
+            self.steps += 1;
+            self.reward += step.reward;
+            self.episodes += u64::from(step.terminal);
+            self.state = if step.terminal { self.mdp.start(&mut self.world) } else { step.next_state };
+            if !observer(self.steps, &step, agent) {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -158,7 +225,7 @@ mod tests {
     fn an_agent_and_a_policy_from_outside_take_part() {
         let mdp = named("loop").unwrap();
         let counter = Counter(QTable::new(9, 2, 0.0).unwrap(), 101);
-        let mut session = Session::new(&mdp, Box::new(counter), Box::new(InTurn(0)), stream(0, "own"));
+        let mut session = Session::new(&mdp, Box::new(counter), InTurn(0), stream(0, "own"));
         session.run(100).unwrap();
         let sum: f64 = (0..9).map(|state| session.agent().means(state).iter().sum::<f64>()).sum();
         assert_eq!((sum, session.steps()), (100.0, 100));

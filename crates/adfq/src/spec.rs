@@ -9,13 +9,13 @@ mod prior;
 pub use prior::{PriorSpec, Start};
 
 use crate::agent::{
-    Adfq, AdfqSettings, Agent, BayesianQ, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma, Prior,
+    Adfq, AdfqSettings, BayesianQ, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma, Prior,
     QLearning, Rewards, SplitAdfq, SplitSettings, SplitStream, StreamSettings, Updating,
 };
 use crate::mdp::Mdp;
-use crate::policy::{Active, Boltzmann, Epsilon, EpsilonGreedy, Optimist, Policy, Thompson, Uniform, Vpi};
+use crate::policy::{Active, AnyPolicy, Boltzmann, Epsilon, EpsilonGreedy, Optimist, Thompson, Uniform, Vpi};
 use crate::random::stream;
-use crate::run::Session;
+use crate::run::{Learner, Session};
 use crate::update::{Rule, RuleKind, Update};
 use crate::{Error, Result};
 use prior::belief_in;
@@ -190,7 +190,7 @@ pub enum AgentSpec {
 impl AgentSpec {
     /// The agent for an MDP. The random walk of a data-driven prior is drawn from a stream named after the `trial`, so
     /// that all agents of a trial start alike; replay, and what else an agent draws, from one named after the `agent`.
-    pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<Box<dyn Agent>> {
+    pub fn build(&self, mdp: &Mdp, seed: u64, trial: &str, agent: &str) -> Result<Box<dyn Learner>> {
         let (states, actions, gamma) = (mdp.states(), mdp.actions(), mdp.gamma());
         let start = |prior: &Prior| belief_in(mdp, prior, seed, &format!("{trial}/prior"));
         Ok(match *self {
@@ -271,15 +271,17 @@ impl PolicySpec {
     }
 
     /// The policy itself, with its settings checked.
-    pub fn build(self) -> Result<Box<dyn Policy>> {
+    pub fn build(self) -> Result<AnyPolicy> {
         Ok(match self {
-            Self::Uniform => Box::new(Uniform),
-            Self::Thompson => Box::new(Thompson),
-            Self::EpsilonGreedy(epsilon) => Box::new(EpsilonGreedy::new(Epsilon::Constant(epsilon))?),
-            Self::Boltzmann(temperature) => Box::new(Boltzmann::new(temperature)?),
-            Self::Active => Box::new(Active),
-            Self::Vpi => Box::new(Vpi),
-            Self::Optimist => Box::new(Optimist),
+            Self::Uniform => AnyPolicy::Uniform(Uniform),
+            Self::Thompson => AnyPolicy::Thompson(Thompson),
+            Self::EpsilonGreedy(epsilon) => {
+                AnyPolicy::EpsilonGreedy(EpsilonGreedy::new(Epsilon::Constant(epsilon))?)
+            }
+            Self::Boltzmann(temperature) => AnyPolicy::Boltzmann(Boltzmann::new(temperature)?),
+            Self::Active => AnyPolicy::Active(Active),
+            Self::Vpi => AnyPolicy::Vpi(Vpi),
+            Self::Optimist => AnyPolicy::Optimist(Optimist),
         })
     }
 }

@@ -89,11 +89,11 @@ impl Trial {
         stop: &Stop,
         mut see: impl FnMut(u64, &Step, &dyn Agent),
     ) -> Result<Option<u64>> {
-        let learned = session.observe(self.steps, |session, taken| {
-            if session.steps() % PATIENCE == 0 {
+        let learned = session.observe(self.steps, |step, taken, agent| {
+            if step % PATIENCE == 0 {
                 stop.check()?;
             }
-            see(session.steps(), taken, session.agent());
+            see(step, taken, agent);
             Ok(())
         });
         match learned {
