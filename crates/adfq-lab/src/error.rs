@@ -37,11 +37,6 @@ pub enum Error {
         /// NaN, inf or -inf.
         value: f64,
     },
-    /// A prior that an agent has no use for.
-    #[error(
-        "split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq"
-    )]
-    PriorUnsupported,
     /// A file name that tells no format of videos.
     #[error("{} is neither .mp4 nor .gif; give the video one of these endings", .0.display())]
     VideoFormat(PathBuf),
@@ -66,37 +61,6 @@ pub enum Error {
     /// The encoder or the file format refused a video.
     #[error("the video cannot be written: {0}")]
     VideoCoding(String),
-    /// No agent or policy has this name.
-    #[error("there is no {what} {name:?}; choose one of {known}")]
-    NoSuch {
-        /// "agent" or "policy".
-        what: &'static str,
-        /// The name asked for.
-        name: String,
-        /// All names.
-        known: String,
-    },
-    /// A policy that needs beliefs or hopes, for an agent without any.
-    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
-    PolicyUnsupported {
-        /// The agent.
-        agent: &'static str,
-        /// What the policy needs.
-        lacks: &'static str,
-        /// The policy.
-        policy: &'static str,
-        /// The policies it can follow.
-        takes: String,
-    },
-    /// Boltzmann exploration without a temperature.
-    #[error(
-        "the policy boltzmann needs a temperature, on the scale of the values: \
-         about a tenth of the gap between a good and a bad action is a start"
-    )]
-    NoTemperature,
-    /// A prior that cannot be read.
-    #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
-    Prior(String),
     /// Somebody asked to stop.
     #[error("interrupted; finished trials are kept, run the same command again to continue")]
     Interrupted,

@@ -1,7 +1,7 @@
 //! What is measured and what it means: the experiments of the paper, studies, comparisons of runs and benchmarks.
 //!
 //! An [`experiment`] computes its trials through a [`cache::Cache`], so that a rerun continues with what is missing.
-//! `adfq-report` turns trials into estimates, verdicts, figures and one HTML page; [`folder`] writes them down.
+//! `adfq-report` turns trials into estimates, verdicts, figures and one HTML page.
 //! [`compare`] reads the folders of training runs, [`video`] shows what an agent does and believes, and [`mod@bench`]
 //! measures speed. Nothing here reads a global random generator, and nothing but [`mod@bench`] reads a clock.
 
@@ -12,9 +12,7 @@ pub mod domain;
 mod error;
 pub mod experiment;
 pub mod float;
-pub mod folder;
 pub mod learn;
-pub mod learner;
 pub mod lines;
 pub mod paper;
 pub mod solve;
