@@ -18,19 +18,6 @@ const FORMAT: &str = "adfq-lab cache";
 const VERSION: u32 = 1;
 
 /// A folder of results, one file per unit of work. Threads may share it; each unit is its own file.
-///
-/// ```
-/// # let dir = tempfile::tempdir().unwrap();
-/// # let dir = dir.path();
-/// use adfq_lab::cache::Cache;
-///
-/// let cache = Cache::open(dir)?;
-/// let fingerprint = "loop, 9 states, 10000 steps, seed 7";
-/// let first: Vec<f64> = cache.get_or_compute("loop/adfq/trial 0", fingerprint, || Ok(vec![0.1, 0.2]))?;
-/// let again: Vec<f64> = cache.get_or_compute("loop/adfq/trial 0", fingerprint, || unreachable!())?;
-/// assert_eq!(first, again);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -102,15 +89,6 @@ impl Cache {
     }
 
     /// The stored result of the unit `key`, if there is one that can be trusted.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, Some(1.5));
-    /// assert_eq!(cache.get::<f64>("unit", "seed 2")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn get<T: DeserializeOwned>(&self, key: &str, fingerprint: &str) -> Result<Option<T>> {
         let path = self.path(key);
         let bytes = match fs::read(&path) {
@@ -125,16 +103,6 @@ impl Cache {
     }
 
     /// Forgets the unit `key`, if there is one.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// cache.forget("unit")?;
-    /// cache.forget("another")?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn forget(&self, key: &str) -> Result<()> {
         let path = self.path(key);
         match fs::remove_file(&path) {
@@ -146,15 +114,6 @@ impl Cache {
     }
 
     /// Forgets everything: removes the files of all units, and nothing else.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// cache.clear()?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn clear(&self) -> Result<()> {
         let listed = |source| FileError::io("list", &self.folder, source);
         for entry in fs::read_dir(&self.folder).map_err(listed)? {

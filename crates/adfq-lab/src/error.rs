@@ -29,7 +29,7 @@ pub enum Error {
     /// A bare NaN or infinity, for which JSON has no notation.
     #[error(
         "{what} contains the number {value}, which JSON cannot hold; \
-             mark the field with #[serde(with = \"adfq_lab::float\")]"
+             mark the field with #[serde(with = \"crate::float\")]"
     )]
     NotFinite {
         /// What was to be stored.

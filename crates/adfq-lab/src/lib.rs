@@ -1,17 +1,17 @@
 //! What is measured and what it means: the experiments of the paper, studies, comparisons of runs and benchmarks.
 //!
-//! An [`experiment`] computes its trials through a [`cache::Cache`], so that a rerun continues with what is missing.
+//! An [`experiment`] computes its trials through a cache, so that a rerun continues with what is missing.
 //! `adfq-report` turns trials into estimates, verdicts, figures and one HTML page.
 //! [`compare`] reads the folders of training runs, [`video`] shows what an agent does and believes, and [`mod@bench`]
 //! measures speed. Nothing here reads a global random generator, and nothing but [`mod@bench`] reads a clock.
 
 pub mod bench;
-pub mod cache;
+mod cache;
 pub mod compare;
 pub mod domain;
 mod error;
 pub mod experiment;
-pub mod float;
+mod float;
 pub mod learn;
 pub mod lines;
 pub mod paper;
