@@ -1,8 +1,7 @@
 //! `adfq compare`: training runs side by side.
 
 use crate::output::print;
-use adfq_lab::compare::{Comparison, Returns, Run, find, write};
-use adfq_lab::text;
+use adfq_lab::compare::{Comparison, Returns, Run, find, summary, write};
 use anyhow::Result;
 use std::path::PathBuf;
 
@@ -50,7 +49,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     match args.json {
         true => print(&(serde_json::to_string_pretty(&comparison)? + "\n"))?,
-        false => print(&text::compared(&comparison))?,
+        false => print(&summary(&comparison))?,
     }
     if let Some(out) = &args.out {
         eprintln!("wrote the report to {}", out.join("report.html").display());

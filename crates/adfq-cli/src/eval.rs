@@ -6,14 +6,14 @@ use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::read_learner;
 use adfq_env::to_text;
 use adfq_files::write_atomic;
-use adfq_lab::film::{Camera, Footage};
+use adfq_lab::video::{Recorded, Recorder};
 use anyhow::Result;
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Frames a second, in a film unless told otherwise, and on the terminal.
+/// Frames a second, in a video unless told otherwise, and on the terminal.
 const RATE: u32 = 25;
 
 /// Play greedy episodes with a trained agent
@@ -38,10 +38,10 @@ pub struct Args {
     /// Write the beliefs of every step to this CSV file
     #[arg(long, value_name = "FILE")]
     beliefs: Option<PathBuf>,
-    /// Film the episodes, with the beliefs beside them, into this .mp4 or .gif
+    /// Record the episodes, with the beliefs beside them, into this .mp4 or .gif
     #[arg(long, value_name = "FILE", alias = "gif")]
     video: Option<PathBuf>,
-    /// Frames a second of the film
+    /// Frames a second of the video
     #[arg(long, value_name = "N", default_value_t = RATE, requires = "video")]
     fps: u32,
     /// Show the episodes in the terminal
@@ -60,15 +60,15 @@ pub fn run(args: &Args) -> Result<()> {
     let pictures = args.video.is_some() || args.watch;
     let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, pictures)?)?;
     let mut beliefs = String::new();
-    let camera = |path: &PathBuf| Camera::new(path, args.fps, &config.env, &config.agent, step);
-    let mut film = args.video.as_ref().map(camera).transpose()?;
+    let recorder = |path: &PathBuf| Recorder::new(path, args.fps, &config.env, &config.agent, step);
+    let mut video = args.video.as_ref().map(recorder).transpose()?;
     let name = format!("eval/{}", args.seed);
     let episodes = evaluator.play(&mut learner, &name, args.episodes as usize, |seen| {
         if args.beliefs.is_some() {
             write_beliefs(&mut beliefs, &config.policy, seen);
         }
-        if let (Some(camera), Some(path)) = (&mut film, &args.video) {
-            camera.shoot(seen).map_err(|error| stop(path, error))?;
+        if let (Some(video), Some(path)) = (&mut video, &args.video) {
+            video.record(seen).map_err(|error| stop(path, error))?;
         }
         if args.watch {
             show(seen)?;
@@ -78,8 +78,8 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.beliefs {
         write_atomic(path, beliefs.as_bytes())?;
     }
-    if let Some(camera) = film {
-        let Footage { frames, left_out } = camera.finish()?;
+    if let Some(video) = video {
+        let Recorded { frames, left_out } = video.finish()?;
         if left_out > 0 {
             eprintln!(
                 "the GIF ends after {frames} frames, {left_out} before the end; an .mp4 holds all of them"
@@ -156,11 +156,11 @@ fn show(seen: &Seen) -> adfq_deep::Result<()> {
     Ok(())
 }
 
-/// What a film that cannot go on is to the evaluation.
+/// What a video that cannot go on is to the evaluation.
 fn stop(path: &Path, error: adfq_lab::Error) -> adfq_deep::Error {
     match error {
         adfq_lab::Error::Deep(error) => error,
         adfq_lab::Error::File(error) => error.into(),
-        error => adfq_files::Error::io("film into", path, io::Error::other(error)).into(),
+        error => adfq_files::Error::io("record into", path, io::Error::other(error)).into(),
     }
 }

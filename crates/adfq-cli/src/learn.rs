@@ -3,8 +3,9 @@
 use crate::output::print;
 use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
-use adfq::update::{Grid, NoiseKind, Rule};
-use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
+use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec};
+use adfq::update::{NoiseKind, RuleKind};
+use adfq_lab::learn::learn;
 use adfq_lab::{domain, text};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -56,7 +57,7 @@ pub struct Args {
     seed: u64,
     /// Where beliefs start: auto, MEAN,VAR or range:MIN,MAX
     #[arg(long, default_value = "auto", allow_hyphen_values = true)]
-    prior: PriorChoice,
+    prior: PriorSpec,
     /// Another discount than the domain's own
     #[arg(long, allow_negative_numbers = true)]
     gamma: Option<f64>,
@@ -133,13 +134,16 @@ impl AdfqArgs {
 impl Args {
     /// What was asked for, by name or by what only the paper's agent has a use for.
     fn agent(&self) -> AgentKind {
-        let papers = self.adfq.any() || matches!(self.prior, PriorChoice::Moments { .. });
+        let papers = self.adfq.any() || matches!(self.prior, PriorSpec::Moments { .. });
         self.agent.unwrap_or(if papers { AgentKind::Adfq } else { AgentKind::Split })
     }
 
     /// An option that would do nothing is more likely a mistake.
-    fn check_idle(&self, settings: &LearnSettings) -> Result<()> {
-        let LearnSettings { agent, policy, .. } = settings;
+    fn check_idle(&self, spec: &RunSpec) -> Result<()> {
+        let RunSpec { agent, policy, .. } = spec;
+        if *agent == AgentKind::Split && matches!(self.prior, PriorSpec::Moments { .. }) {
+            bail!("split learns its own spread; for MEAN,VAR add --agent adfq");
+        }
         let adfq = &self.adfq;
         let is_adfq = *agent == AgentKind::Adfq;
         for (name, given, useful, place) in [
@@ -163,16 +167,16 @@ impl Args {
         Ok(())
     }
 
-    fn settings(&self, mdp: &Mdp) -> LearnSettings {
-        let usual = LearnSettings::for_mdp(mdp);
+    fn spec(&self, mdp: &Mdp) -> RunSpec {
+        let usual = RunSpec::of(self.agent(), mdp);
         let adfq = &self.adfq;
-        LearnSettings {
-            agent: self.agent(),
-            policy: self.policy.unwrap_or(self.agent().policies()[0]),
+        RunSpec {
+            agent: usual.agent,
+            policy: self.policy.unwrap_or(usual.policy),
             steps: self.steps.unwrap_or(usual.steps),
             seed: self.seed,
             prior: self.prior,
-            rule: adfq.rule.map_or(usual.rule, RuleName::rule),
+            rule: adfq.rule.map_or(usual.rule, |name| RuleKind::from(name).into()),
             noise: adfq
                 .noise
                 .map_or(usual.noise, |name| name.model(adfq.var_w.unwrap_or(1e-3), adfq.noise_decay)),
@@ -184,12 +188,12 @@ impl Args {
     }
 }
 
-impl RuleName {
-    fn rule(self) -> Rule {
-        match self {
-            Self::Analytic => Rule::Analytic,
-            Self::Exact => Rule::Exact,
-            Self::Grid => Rule::Grid(Grid::default()),
+impl From<RuleName> for RuleKind {
+    fn from(name: RuleName) -> Self {
+        match name {
+            RuleName::Analytic => Self::Analytic,
+            RuleName::Exact => Self::Exact,
+            RuleName::Grid => Self::Grid,
         }
     }
 }
@@ -210,13 +214,13 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(gamma) = args.gamma {
         mdp = mdp.with_gamma(gamma)?;
     }
-    let settings = args.settings(&mdp);
-    args.check_idle(&settings)?;
-    let (bar, clock) = (progress_bar(settings.steps), Instant::now());
-    let learned = learn(&mdp, &settings, |done| bar.set_position(done))?;
+    let spec = args.spec(&mdp);
+    args.check_idle(&spec)?;
+    let (bar, clock) = (progress_bar(spec.steps), Instant::now());
+    let learned = learn(&mdp, &spec, |done| bar.set_position(done))?;
     bar.finish_and_clear();
     // Beside the result, which is the same every time.
-    let speed = settings.steps as f64 / clock.elapsed().as_secs_f64();
+    let speed = spec.steps as f64 / clock.elapsed().as_secs_f64();
     match args.json {
         true => print(&(serde_json::to_string_pretty(&learned)? + "\n"))?,
         false => print(&text::learned(&mdp, &learned, args.all))?,

@@ -2,8 +2,8 @@
 //! [`paper`](crate::paper) and [`study`](crate::study).
 
 use adfq_lab::experiment::Stop;
-use adfq_lab::report::Report;
-use adfq_lab::verdict::Verdict;
+use adfq_report::report::Report;
+use adfq_report::verdict::Verdict;
 use anyhow::{Context, Result};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -2,7 +2,8 @@
 
 use crate::output::print;
 use adfq::mdp::file::{to_csv, to_json};
-use adfq_lab::{domain, files::write_atomic, solve::Solved, text};
+use adfq_files::write_atomic;
+use adfq_lab::{domain, solve::Solved, text};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use std::path::PathBuf;

@@ -45,7 +45,7 @@ fn prints_tables_and_writes_pictures() {
     ] {
         assert!(outcome.stdout.contains(part), "{part:?} in {}", outcome.stdout);
     }
-    for file in ["report.html", "compare.json", "curves.csv", "seeds.csv", "cartpole.svg", "breakout.png"] {
+    for file in ["report.html", "compare.json", "curves.csv", "seeds.csv", "cartpole.svg", "breakout.svg"] {
         assert!(folder.path().join("new/out").join(file).is_file(), "{file}");
     }
     let again = adfq_in(folder.path(), &["compare", "runs/breakout", "runs/cartpole"]);

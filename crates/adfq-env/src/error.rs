@@ -80,11 +80,11 @@ pub enum Error {
         range: &'static str,
     },
     /// A name that stands for no environment.
-    #[error("there is no environment {name:?}; did you mean {closest:?}? Known names: {known}")]
+    #[error("there is no environment {name:?}{}: {known}", adfq::mdp::suggestion(closest))]
     Name {
         /// The name asked for.
         name: String,
-        /// The known name that is most like it.
+        /// The known name that is most like it; empty if none is near.
         closest: String,
         /// All known names.
         known: String,

@@ -9,6 +9,7 @@ use adfq_files::Error as FileError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -17,22 +18,18 @@ const FORMAT: &str = "adfq-lab cache";
 const VERSION: u32 = 1;
 
 /// A folder of results, one file per unit of work. Threads may share it; each unit is its own file.
-///
-/// ```
-/// # let dir = tempfile::tempdir().unwrap();
-/// # let dir = dir.path();
-/// use adfq_lab::cache::Cache;
-///
-/// let cache = Cache::open(dir)?;
-/// let fingerprint = "loop, 9 states, 10000 steps, seed 7";
-/// let first: Vec<f64> = cache.get_or_compute("loop/adfq/trial 0", fingerprint, || Ok(vec![0.1, 0.2]))?;
-/// let again: Vec<f64> = cache.get_or_compute("loop/adfq/trial 0", fingerprint, || unreachable!())?;
-/// assert_eq!(first, again);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+}
+
+/// A digest of the sources that compute trials, made by `build.rs`.
+const CODE: &str = env!("ADFQ_CODE_DIGEST");
+
+/// The fingerprint of a unit: its settings in their `Debug` form, and the code that computes it. A change of a source, of
+/// a dependency or of a version makes another one, so a result of other code is never reused.
+pub(crate) fn fingerprint(unit: &impl Debug) -> String {
+    format!("code {CODE}, adfq {}, adfq-report {}: {unit:?}", adfq::VERSION, adfq_report::VERSION)
 }
 
 /// What stands in a file.
@@ -58,7 +55,7 @@ impl Cache {
 
     /// The stored result of the unit `key`, or what `compute` returns, which is then stored.
     ///
-    /// `fingerprint` names everything the result depends on (settings, seed, version of the experiment): a result
+    /// `fingerprint` names everything the result depends on (settings, seed, code): a result
     /// stored under another one is computed anew. A fresh result, too, is returned as read back from its JSON, so
     /// a resumed run gets the same values, bit for bit, as one never stopped. Bare NaN and infinities are refused
     /// with [`Error::NotFinite`]; fields that may hold them are marked with [`float`]. An error of `compute` is
@@ -92,15 +89,6 @@ impl Cache {
     }
 
     /// The stored result of the unit `key`, if there is one that can be trusted.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, Some(1.5));
-    /// assert_eq!(cache.get::<f64>("unit", "seed 2")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn get<T: DeserializeOwned>(&self, key: &str, fingerprint: &str) -> Result<Option<T>> {
         let path = self.path(key);
         let bytes = match fs::read(&path) {
@@ -115,16 +103,6 @@ impl Cache {
     }
 
     /// Forgets the unit `key`, if there is one.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// cache.forget("unit")?;
-    /// cache.forget("another")?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn forget(&self, key: &str) -> Result<()> {
         let path = self.path(key);
         match fs::remove_file(&path) {
@@ -136,15 +114,6 @@ impl Cache {
     }
 
     /// Forgets everything: removes the files of all units, and nothing else.
-    ///
-    /// ```
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let cache = adfq_lab::cache::Cache::open(dir.path())?;
-    /// cache.get_or_compute("unit", "seed 1", || Ok(1.5))?;
-    /// cache.clear()?;
-    /// assert_eq!(cache.get::<f64>("unit", "seed 1")?, None);
-    /// # Ok::<(), adfq_lab::Error>(())
-    /// ```
     pub fn clear(&self) -> Result<()> {
         let listed = |source| FileError::io("list", &self.folder, source);
         for entry in fs::read_dir(&self.folder).map_err(listed)? {
@@ -230,6 +199,13 @@ mod tests {
     }
 
     #[test]
+    fn the_fingerprint_holds_the_code_and_the_unit() {
+        assert_eq!(CODE.len(), 16);
+        let found = fingerprint(&("loop", 7));
+        assert!(found.contains(CODE) && found.ends_with(": (\"loop\", 7)"), "{found}");
+    }
+
+    #[test]
     fn computes_once_per_fingerprint() {
         let bench = Bench::new();
         assert!(bench.ask("seed 1"));
@@ -262,8 +238,8 @@ mod tests {
     #[test]
     fn errors_pass_through_and_store_nothing() {
         let bench = Bench::new();
-        let failed = bench.cache.get_or_compute::<f64>("u", "f", || Err(Error::Level(2.0)));
-        assert!(matches!(failed, Err(Error::Level(2.0))));
+        let failed = bench.cache.get_or_compute::<f64>("u", "f", || Err(Error::Interrupted));
+        assert!(matches!(failed, Err(Error::Interrupted)));
         let refused = bench.cache.get_or_compute("u", "f", || Ok(vec![Some(f64::NAN)]));
         assert!(refused.unwrap_err().to_string().starts_with("the result of \"u\" contains the number NaN"));
         assert_eq!(fs::read_dir(&bench.cache.folder).unwrap().count(), 0);

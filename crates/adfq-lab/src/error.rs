@@ -5,11 +5,9 @@ use std::path::PathBuf;
 /// The errors of the crate `adfq-lab`.
 ///
 /// ```
-/// use adfq_lab::{Error, stats::Bootstrap};
-///
-/// let error = Bootstrap::new(0, 0.95).unwrap_err();
-/// assert_eq!(error.to_string(), "the number of bootstrap resamples must be at least 1, but it is 0");
-/// assert!(matches!(error, Error::Resamples(0)));
+/// let error = adfq_lab::video::Recorder::new("x.png".as_ref(), 25, "cartpole", "adfq", 0).err().unwrap();
+/// assert_eq!(error.to_string(), "x.png is neither .mp4 nor .gif; give the video one of these endings");
+/// assert!(matches!(error, adfq_lab::Error::VideoFormat(_)));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,6 +15,9 @@ pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] adfq_files::Error),
+    /// Statistics, a table or a figure failed.
+    #[error(transparent)]
+    Report(#[from] adfq_report::Error),
     /// A value could not be turned into JSON, or its JSON could not be turned back.
     #[error("{what} cannot be stored as JSON: {source}")]
     Json {
@@ -28,7 +29,7 @@ pub enum Error {
     /// A bare NaN or infinity, for which JSON has no notation.
     #[error(
         "{what} contains the number {value}, which JSON cannot hold; \
-             mark the field with #[serde(with = \"adfq_lab::float\")]"
+             mark the field with #[serde(with = \"crate::float\")]"
     )]
     NotFinite {
         /// What was to be stored.
@@ -36,49 +37,20 @@ pub enum Error {
         /// NaN, inf or -inf.
         value: f64,
     },
-    /// The limits of an axis do not span a range on its scale.
-    #[error(
-        "the limits of the axis \"{axis}\" are {low} and {high}; they must be finite and increasing, \
-             and positive on a logarithmic axis"
-    )]
-    Limits {
-        /// The label of the axis.
-        axis: String,
-        /// The lower limit.
-        low: f64,
-        /// The upper limit.
-        high: f64,
-    },
-    /// A character that neither embedded font can draw.
-    #[error("the embedded fonts have no glyph for '{glyph}' (in \"{text}\"); write it with other characters")]
-    Glyph {
-        /// The character.
-        glyph: char,
-        /// The text in which it stands.
-        text: String,
-    },
-    /// The SVG could not be made into pixels.
-    #[error("cannot draw the figure as PNG: {0}")]
-    Png(String),
-    /// A prior that an agent has no use for.
-    #[error(
-        "split learns its own spread: it takes the prior auto or range:MIN,MAX; for MEAN,VAR add --agent adfq"
-    )]
-    PriorUnsupported,
-    /// A file name that tells no format of films.
-    #[error("{} is neither .mp4 nor .gif; give the film one of these endings", .0.display())]
-    FilmFormat(PathBuf),
+    /// A file name that tells no format of videos.
+    #[error("{} is neither .mp4 nor .gif; give the video one of these endings", .0.display())]
+    VideoFormat(PathBuf),
     /// More frames a second than a format can show, or none.
-    #[error("a film has 1 to {most} frames a second in this format, but {asked} were asked for")]
-    FilmRate {
+    #[error("a video has 1 to {most} frames a second in this format, but {asked} were asked for")]
+    VideoRate {
         /// What was asked for.
         asked: u32,
         /// The most there can be.
         most: u32,
     },
-    /// A picture that does not fit into the film.
-    #[error("a picture of {width} × {height} pixels cannot be filmed: {reason}")]
-    FilmPicture {
+    /// A picture that does not fit into the video.
+    #[error("a picture of {width} × {height} pixels cannot be recorded: {reason}")]
+    VideoPicture {
         /// Pixels in a row.
         width: usize,
         /// Rows.
@@ -86,67 +58,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// A row whose length is not the number of columns.
-    #[error("a row of the table has {found} cells, but there are {expected} columns")]
-    Row {
-        /// The number of columns.
-        expected: usize,
-        /// The number of cells in the row.
-        found: usize,
-    },
-    /// A statistic of nothing.
-    #[error("{0} needs at least one value, but the sample is empty")]
-    EmptySample(&'static str),
-    /// A sample with a value that is NaN or infinite.
-    #[error(
-        "value {index} of the sample is {value}; leave diverged trials out or replace them before the statistics"
-    )]
-    Sample {
-        /// Where it stands.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-    /// Two samples that should be paired but are not of the same length.
-    #[error("paired samples must have the same length, but they have {0} and {1} values")]
-    Unpaired(usize, usize),
-    /// A bootstrap without resamples.
-    #[error("the number of bootstrap resamples must be at least 1, but it is {0}")]
-    Resamples(usize),
-    /// A confidence level outside (0, 1).
-    #[error("the confidence level must lie between 0 and 1 (say 0.95), but it is {0}")]
-    Level(f64),
-    /// No agent or policy has this name.
-    #[error("there is no {what} {name:?}; choose one of {known}")]
-    NoSuch {
-        /// "agent" or "policy".
-        what: &'static str,
-        /// The name asked for.
-        name: String,
-        /// All names.
-        known: String,
-    },
-    /// A policy that needs beliefs or hopes, for an agent without any.
-    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
-    PolicyUnsupported {
-        /// The agent.
-        agent: &'static str,
-        /// What the policy needs.
-        lacks: &'static str,
-        /// The policy.
-        policy: &'static str,
-        /// The policies it can follow.
-        takes: String,
-    },
-    /// Boltzmann exploration without a temperature.
-    #[error(
-        "the policy boltzmann needs a temperature, on the scale of the values: \
-         about a tenth of the gap between a good and a bad action is a start"
-    )]
-    NoTemperature,
-    /// A prior that cannot be read.
-    #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
-    Prior(String),
+    /// The encoder or the file format refused a video.
+    #[error("the video cannot be written: {0}")]
+    VideoCoding(String),
     /// Somebody asked to stop.
     #[error("interrupted; finished trials are kept, run the same command again to continue")]
     Interrupted,
@@ -178,7 +92,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
-        line: usize,
+        line: u64,
         /// What is wrong with it.
         reason: String,
     },

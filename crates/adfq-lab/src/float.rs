@@ -1,22 +1,8 @@
 //! Floats in JSON, bit for bit: finite ones as numbers, the others as the strings `"NaN"`, `"inf"` and `"-inf"`.
 //!
 //! JSON has no NaN, and `serde_json` would quietly write `null`. A field that may hold one (a diverged trial, a gap
-//! in a curve) says `#[serde(with = "adfq_lab::float")]`; for fields that do not, [`check_finite`] finds the offender
+//! in a curve) says `#[serde(with = "crate::float")]`; for fields that do not, [`check_finite`] finds the offender
 //! before anything is written. All NaNs are one NaN here: payload and sign are not kept.
-//!
-//! ```
-//! #[derive(serde::Serialize, serde::Deserialize)]
-//! struct Trial {
-//!     #[serde(with = "adfq_lab::float")]
-//!     returns: Vec<f64>,
-//! }
-//!
-//! let json = serde_json::to_string(&Trial { returns: vec![0.1, f64::NEG_INFINITY, f64::NAN] }).unwrap();
-//! assert_eq!(json, r#"{"returns":[0.1,"-inf","NaN"]}"#);
-//! let back: Trial = serde_json::from_str(&json).unwrap();
-//! assert_eq!(back.returns[..2], [0.1, f64::NEG_INFINITY]);
-//! assert!(back.returns[2].is_nan());
-//! ```
 
 mod check;
 
@@ -121,12 +107,12 @@ impl<'de> Deserialize<'de> for Real {
     }
 }
 
-/// Writes the floats; serde calls this for fields marked `#[serde(with = "adfq_lab::float")]`.
+/// Writes the floats; serde calls this for fields marked `#[serde(with = "crate::float")]`.
 pub fn serialize<T: Floats, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     value.to_wire().serialize(serializer)
 }
 
-/// Reads the floats; serde calls this for fields marked `#[serde(with = "adfq_lab::float")]`.
+/// Reads the floats; serde calls this for fields marked `#[serde(with = "crate::float")]`.
 pub fn deserialize<'de, T: Floats, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::Wire::deserialize(deserializer).map(T::from_wire)
 }

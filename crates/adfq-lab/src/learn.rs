@@ -2,23 +2,17 @@
 //!
 //! Statistics over many runs live elsewhere; so does how a result is shown ([`text`](crate::text)).
 
-mod kinds;
-mod run;
-mod score;
-mod settings;
-mod start;
-
-pub use kinds::{AgentKind, PolicyKind};
-pub use score::Score;
-pub use settings::LearnSettings;
-pub use start::{PriorChoice, Start};
+pub use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec as LearnSettings, Start};
 
 use crate::Result;
 use crate::solve::{Solved, SolvedState};
-use adfq::mdp::Mdp;
+use adfq::agent::Agent;
+use adfq::mdp::{Mdp, average_reward};
 use adfq::{Belief, MaxOfGaussians};
-use run::Run;
 use serde::Serialize;
+
+/// How often the progress is reported.
+const REPORTS: u64 = 100;
 
 /// What came out of a run. Lists over actions are in the order of `actions`.
 ///
@@ -82,23 +76,18 @@ impl LearnedState {
         self.optimal[self.greedy]
     }
 
-    /// What a run left of one state, beside the truth.
-    fn new(run: &Run, state: usize, truth: &SolvedState) -> Result<Self> {
-        let actions = truth.q.len();
-        let row = state * actions..(state + 1) * actions;
-        let mean = run.mean[row.clone()].to_vec();
-        let var = run.var.as_ref().map(|var| &var[row]);
-        let beliefs = |var: &[f64]| -> adfq::Result<Vec<Belief>> {
-            mean.iter().zip(var).map(|(&mean, &var)| Belief::new(mean, var)).collect()
-        };
+    /// What the agent has learned of one state, beside the truth.
+    fn new(agent: &dyn Agent, state: usize, visits: u64, truth: &SolvedState) -> Result<Self> {
+        let beliefs = agent.beliefs(state);
+        let sd = |beliefs: &Vec<Belief>| beliefs.iter().map(Belief::sd).collect();
         Ok(Self {
             state: truth.state.clone(),
             reachable: truth.reachable,
-            visits: run.visits[state],
-            greedy: first_largest(&mean),
-            sd: var.map(|var| var.iter().map(|var| var.sqrt()).collect()),
-            best: var.map(|var| MaxOfGaussians::new(&beliefs(var)?)?.probabilities()).transpose()?,
-            mean,
+            visits,
+            greedy: first_largest(agent.means(state)),
+            mean: agent.means(state).to_vec(),
+            sd: beliefs.as_ref().map(sd),
+            best: beliefs.map(|beliefs| MaxOfGaussians::new(&beliefs)?.probabilities()).transpose()?,
             q: truth.q.clone(),
             optimal: truth.optimal.clone(),
         })
@@ -118,21 +107,31 @@ impl LearnedState {
 /// assert!(learned.states[0].is_right());
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
-pub fn learn(mdp: &Mdp, settings: &LearnSettings, progress: impl FnMut(u64)) -> Result<Learned> {
+pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64)) -> Result<Learned> {
     // First: an MDP that has no solution should say so before anything is learned.
     let solved = Solved::of(mdp)?;
-    let start = settings.prior.start(settings.agent, mdp, settings.seed)?;
-    let run = run::run(mdp, settings, Belief::new(start.mean, start.var)?, progress)?;
-    let states = solved.states.iter().enumerate().map(|(state, truth)| LearnedState::new(&run, state, truth));
-    let states = states.collect::<Result<Vec<_>>>()?;
+    let start = settings.start(mdp)?;
+    let mut session = settings.session(mdp)?;
+    let (mut visits, pause) = (vec![0; mdp.states()], (settings.steps / REPORTS).max(1));
+    session.observe(settings.steps, |done, step, _| {
+        visits[step.state] += 1;
+        if done % pause == 0 {
+            progress(done);
+        }
+        Result::Ok(())
+    })?;
+    let states = solved.states.iter().zip(visits).enumerate();
+    let learned = |(state, (truth, visits))| LearnedState::new(session.agent(), state, visits, truth);
+    let states = states.map(learned).collect::<Result<Vec<_>>>()?;
+    let reward = session.reward();
     Ok(Learned {
         domain: solved.domain.clone(),
         gamma: solved.gamma,
         settings: settings.clone(),
         start,
-        episodes: run.episodes,
-        reward: run.reward,
-        score: Score::of(mdp, &solved, &states, settings.steps, run.reward)?,
+        episodes: session.episodes(),
+        reward,
+        score: Score::of(mdp, &solved, &states, settings.steps, reward)?,
         actions: solved.actions,
         states,
     })
@@ -142,5 +141,133 @@ fn first_largest(row: &[f64]) -> usize {
     (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
 }
 
+/// How good a run was. States in which an agent can never find itself do not count.
+///
+/// ```
+/// use adfq_lab::learn::{LearnSettings, learn};
+///
+/// let mdp = adfq::mdp::named("loop")?;
+/// let score = learn(&mdp, &LearnSettings::for_mdp(&mdp), |_| {})?.score;
+/// assert!(score.average_greedy <= score.average_optimal && score.average_optimal == 0.4);
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Score {
+    /// The reward per step while learning.
+    pub average_learning: f64,
+    /// The long-run reward per step of the greedy policy that was learned, computed from the model.
+    pub average_greedy: f64,
+    /// That of the optimal policy.
+    pub average_optimal: f64,
+    /// The share of states in which the greedy action is optimal.
+    pub right: f64,
+    /// The root of the mean squared difference between the means and Q*.
+    pub rmse: f64,
+    /// The share of Q* within one standard deviation of its belief; a calibrated belief has .683.
+    pub within_one_sd: Option<f64>,
+    /// The share within two; a calibrated belief has .954.
+    pub within_two_sd: Option<f64>,
+}
+
+impl Score {
+    fn of(mdp: &Mdp, solved: &Solved, states: &[LearnedState], steps: u64, reward: f64) -> Result<Self> {
+        let greedy: Vec<usize> = states.iter().map(|state| state.greedy).collect();
+        let reached = || states.iter().filter(|state| state.reachable);
+        let errors: Vec<f64> = reached().flat_map(|s| s.mean.iter().zip(&s.q).map(|(m, q)| m - q)).collect();
+        let sds: Option<Vec<&Vec<f64>>> = reached().map(|s| s.sd.as_ref()).collect();
+        let has_sds = sds.is_some();
+        let within = |width: f64| {
+            let sds = sds.iter().flat_map(|rows| rows.iter().copied().flatten());
+            let inside = errors.iter().zip(sds).map(|(error, sd)| error.abs() <= width * sd);
+            has_sds.then(|| share(inside))
+        };
+        Ok(Self {
+            average_learning: if steps == 0 { 0.0 } else { reward / steps as f64 },
+            average_greedy: average_reward(mdp, &greedy)?,
+            average_optimal: solved.average_reward,
+            right: share(reached().map(LearnedState::is_right)),
+            rmse: (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt(),
+            within_one_sd: within(1.0),
+            within_two_sd: within(2.0),
+        })
+    }
+}
+
+/// The share of `true`.
+fn share(answers: impl Iterator<Item = bool>) -> f64 {
+    let (yes, all) = answers.fold((0, 0), |(yes, all), answer| (yes + u32::from(answer), all + 1));
+    f64::from(yes) / f64::from(all)
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use adfq::mdp::named;
+
+    fn settings(domain: &str, steps: u64) -> (Mdp, LearnSettings) {
+        let mdp = named(domain).unwrap();
+        let settings = LearnSettings { steps, seed: 1, ..LearnSettings::for_mdp(&mdp) };
+        (mdp, settings)
+    }
+
+    #[test]
+    fn every_agent_runs_with_every_policy_it_takes_and_refuses_the_others() {
+        let (mdp, base) = settings("loop", 300);
+        for &agent in AgentKind::ALL {
+            for &policy in PolicyKind::ALL {
+                let asked = LearnSettings { agent, policy, temperature: Some(1.0), ..base.clone() };
+                let learned = learn(&mdp, &asked, |_| {});
+                assert_eq!(
+                    learned.is_ok(),
+                    agent.policies().contains(&policy),
+                    "{agent} {policy}: {learned:?}"
+                );
+            }
+        }
+        let asked = LearnSettings { agent: AgentKind::QLearning, policy: PolicyKind::Thompson, ..base };
+        assert_eq!(
+            learn(&mdp, &asked, |_| {}).unwrap_err().to_string(),
+            "q-learning has no beliefs, so it cannot follow the policy thompson; it takes epsilon, greedy, boltzmann, uniform"
+        );
+    }
+
+    #[test]
+    fn a_seed_decides_everything() {
+        let (mdp, base) = settings("chain", 2_000);
+        let run = |seed| learn(&mdp, &LearnSettings { seed, ..base.clone() }, |_| {}).unwrap();
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1).states, run(2).states);
+    }
+
+    #[test]
+    fn the_score_is_that_of_the_table() {
+        let (mdp, base) = settings("loop", 10_000);
+        let asked = LearnSettings { agent: AgentKind::Adfq, policy: PolicyKind::Uniform, ..base };
+        let learned = learn(&mdp, &asked, |_| {}).unwrap();
+        let score = learned.score;
+        assert_eq!(score.right, 1.0);
+        assert!((score.average_greedy - 0.4).abs() < 1e-12);
+        assert!((score.average_learning * 10_000.0 - learned.reward).abs() < 1e-9);
+        let squares =
+            learned.states.iter().flat_map(|s| s.mean.iter().zip(&s.q)).map(|(m, q)| (m - q).powi(2));
+        assert!((score.rmse - (squares.sum::<f64>() / 18.0).sqrt()).abs() < 1e-12);
+        assert_eq!(learned.states.iter().map(|s| s.visits).sum::<u64>(), 10_000);
+    }
+
+    #[test]
+    fn q_learning_has_no_spread() {
+        let (mdp, base) = settings("loop", 10_000);
+        let asked = LearnSettings { agent: AgentKind::QLearning, policy: PolicyKind::Epsilon, ..base };
+        let learned = learn(&mdp, &asked, |_| {}).unwrap();
+        assert!(learned.states.iter().all(|state| state.sd.is_none() && state.best.is_none()));
+        assert_eq!(learned.score.within_one_sd, None);
+    }
+
+    #[test]
+    fn progress_is_told_and_ends_at_the_last_step() {
+        let (mdp, base) = settings("loop", 1_000);
+        let mut told = vec![];
+        learn(&mdp, &base, |done| told.push(done)).unwrap();
+        assert_eq!((told.len(), told[99]), (100, 1_000));
+    }
+}

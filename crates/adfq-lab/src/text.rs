@@ -1,17 +1,11 @@
 //! Results as text for a terminal: aligned tables, and maps with arrows for grid worlds. Nothing is computed here.
 
-mod columns;
-mod compared;
 mod grid;
 mod learned;
-mod number;
 mod solved;
 
-pub use compared::compared;
-pub(crate) use compared::score;
 pub use grid::{Mark, arrows};
 pub use learned::learned;
-pub(crate) use number::count;
 pub use solved::solved;
 
 /// How many states a table shows unless all are asked for.
@@ -24,6 +18,6 @@ const MOST_MAPS: usize = 16;
 fn more(left_out: usize) -> String {
     match left_out {
         0 => String::new(),
-        n => format!("({n} more states: --all)\n"),
+        n => format!("({n} more states are not shown)\n"),
     }
 }

@@ -7,7 +7,7 @@
 use adfq::agent::NoiseModel;
 use adfq::mdp;
 use adfq::update::{NoiseKind, Rule};
-use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorChoice, learn};
+use adfq_lab::learn::{AgentKind, LearnSettings, PolicyKind, PriorSpec, learn};
 
 const SEEDS: u64 = 5;
 
@@ -81,7 +81,7 @@ fn adfq_learns_chain_with_exact_moments_and_noise() {
 fn bayesian_q_learning_learns_chain_from_a_prior_on_its_scale() {
     let won = successes("chain", 0.8, |settings| {
         with(AgentKind::BayesianQ, PolicyKind::Thompson)(settings);
-        settings.prior = "60,400".parse::<PriorChoice>().unwrap();
+        settings.prior = "60,400".parse::<PriorSpec>().unwrap();
         settings.steps = 50_000;
     });
     assert!(won >= 4, "{won} of {SEEDS}");

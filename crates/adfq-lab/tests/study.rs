@@ -5,10 +5,10 @@ mod common;
 
 use adfq_lab::Error;
 use adfq_lab::experiment::{Plan, Stop};
-use adfq_lab::plot::Layer;
-use adfq_lab::report::Report;
 use adfq_lab::study::{Settings, Study};
-use adfq_lab::table::Cell;
+use adfq_report::plot::Layer;
+use adfq_report::report::Report;
+use adfq_report::table::Cell;
 use common::{assert_same, files};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ fn everything_is_written_down() {
     }
     for figure in ["coverage_small", "rmse_mazes", "crps_random", "area", "reward", "phases", "maze_beliefs"]
     {
-        assert!(written.contains_key(&format!("figures/{figure}.png")), "{figure}");
+        assert!(written.contains_key(&format!("figures/{figure}.svg")), "{figure}");
     }
     let targets = &report.sections[0].tables[0].1;
     // Four domains: area, reward and two of coverage each; two phases of Chain; DeepSea with 20 rows.

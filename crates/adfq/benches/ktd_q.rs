@@ -1,6 +1,6 @@
 //! One KTD-Q step at the size of Maze: |S||A| = 264 · 4 = 1,056, with the covariance as full as it ever gets.
 
-use adfq::agent::{Agent, Believer, KtdQ, KtdSettings, Step};
+use adfq::agent::{Agent, KtdQ, KtdSettings, Step};
 use adfq::random::stream;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;

@@ -133,6 +133,47 @@ pub enum Error {
         /// The value it took.
         value: f64,
     },
+    /// No agent or policy has this name.
+    #[error("there is no {what} {name:?}; choose one of {known}")]
+    NoSuch {
+        /// "agent" or "policy".
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// A policy that needs beliefs or optimistic values, for an agent without any.
+    #[error("{agent} has no {lacks}, so it cannot follow the policy {policy}; it takes {takes}")]
+    PolicyUnsupported {
+        /// The agent.
+        agent: &'static str,
+        /// What the policy needs.
+        lacks: &'static str,
+        /// The policy.
+        policy: &'static str,
+        /// The policies it can follow.
+        takes: String,
+    },
+    /// A policy with a number that it does not take or that is none.
+    #[error(
+        "the policy {0:?} cannot be read; a number follows epsilon and boltzmann alone, as in epsilon:0.1"
+    )]
+    PolicyNumber(String),
+    /// Boltzmann exploration without a temperature.
+    #[error(
+        "the policy boltzmann needs a temperature, on the scale of the values: \
+         about a tenth of the gap between a good and a bad action is a start"
+    )]
+    NoTemperature,
+    /// A prior that cannot be read.
+    #[error("the prior {0:?} is none of auto, MEAN,VAR, range:MIN,MAX and range:MIN,MAX,STEPS")]
+    Prior(String),
+    /// A prior that an agent has no use for.
+    #[error(
+        "split learns its own spread: it takes the prior auto or range:MIN,MAX; MEAN,VAR is for the other agents"
+    )]
+    PriorUnsupported,
     /// A random walk met no positive reward from which a data-driven prior could start.
     #[error("a random walk of {0} steps met no positive reward; let it walk longer or choose another prior")]
     NoPositiveReward(u64),

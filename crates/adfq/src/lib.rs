@@ -11,30 +11,27 @@
 //! | [`batch`] | the same updates over arrays |
 //! | [`agent`], [`policy`] | tabular agents (ADFQ, Split ADFQ, Q-learning, KTD-Q, Bayesian Q-learning) and how they choose |
 //! | [`mdp`] | finite MDPs with an exact model: domains, a simulator, solvers, files |
+//! | [`spec`], [`run`] | agents and policies by name, and the loop in which they act and learn |
 //! | [`random`] | named streams of random numbers |
 //!
 //! ```
-//! use adfq::agent::{Adfq, AdfqSettings, Agent};
-//! use adfq::policy::{Policy, Thompson};
-//! use adfq::random::stream;
-//! use adfq::{Belief, mdp};
+//! use adfq::spec::{AgentKind, RunSpec};
+//! use adfq::{MaxOfGaussians, mdp};
 //!
-//! // Thompson sampling on Loop, from an optimistic prior.
-//! let domain = mdp::named("loop")?;
-//! let settings = AdfqSettings::default();
-//! let prior = Belief::new(20.0, 100.0)?;
-//! let mut agent = Adfq::new(domain.states(), domain.actions(), domain.gamma(), prior, settings)?;
-//! let mut rng = stream(7, "example");
-//! let mut state = domain.start(&mut rng);
-//! for _ in 0..10_000 {
-//!     let action = Thompson.act(&agent, state, &mut rng);
-//!     let step = domain.step(state, action, &mut rng);
-//!     agent.update(&step)?;
-//!     state = if step.terminal { domain.start(&mut rng) } else { step.next_state };
-//! }
-//! assert!(agent.means(0)[1] > agent.means(0)[0], "the second ring pays more");
+//! // ADFQ with Thompson sampling on Loop.
+//! let mdp = mdp::named("loop")?;
+//! let mut session = RunSpec { seed: 7, ..RunSpec::of(AgentKind::Adfq, &mdp) }.session(&mdp)?;
+//! session.run(10_000)?;
+//! let beliefs = session.agent().beliefs(0).expect("ADFQ holds beliefs");
+//! assert!(beliefs[1].mean() > beliefs[0].mean(), "the second ring pays more");
+//! assert!(MaxOfGaussians::new(&beliefs)?.probabilities()?[1] > 0.99);
 //! # Ok::<(), adfq::Error>(())
 //! ```
+
+/// The README, whose example is run like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub mod agent;
 pub mod batch;
@@ -47,9 +44,15 @@ pub mod mdp;
 mod normal;
 pub mod policy;
 pub mod random;
+pub mod run;
+pub mod spec;
 mod special;
 pub mod update;
 
 pub use belief::Belief;
 pub use error::{Error, Result};
 pub use maximum::MaxOfGaussians;
+pub use run::Session;
+
+/// The version of this crate, by which results computed with it can be told apart.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -104,6 +104,13 @@ impl Truncation {
     }
 }
 
+/// E max(X - gap, 0) of X ~ N(0, σ²): σ (φ(z) - z Φ(-z)) with z = gap/σ.
+pub(crate) fn gaussian_gain(sd: f64, gap: f64) -> f64 {
+    let z = gap / sd;
+    // Φ(-z) = φ(z) m(z) with the Mills ratio m.
+    (sd * pdf(z) * (1.0 - z * mills(z))).max(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +161,12 @@ mod tests {
         // 1-κ(-20) and 1-κ(-1e8) from 50-digit arithmetic.
         assert!((Truncation::at(-20.0).slack / 0.0024632616150521636 - 1.0).abs() < 1e-14);
         assert!((Truncation::at(-1e8).slack / 1e-16 - 1.0).abs() < 1e-14);
+    }
+
+    /// Without a gap the gain is half the mean absolute deviation σ√(2/π).
+    #[test]
+    fn gains_of_a_gaussian() {
+        assert!((gaussian_gain(3.0, 0.0) - 1.196826841204298).abs() < 1e-14);
+        assert_eq!(gaussian_gain(1.0, 50.0), 0.0);
     }
 }

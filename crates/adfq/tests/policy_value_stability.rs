@@ -1,6 +1,6 @@
 //! Pins of the policies' random streams: if one of these fails, recorded results change with it.
 
-use adfq::agent::{Agent, BayesianQ, Believer, KtdQ, KtdSettings, NormalGamma, Replay, Step, Updating};
+use adfq::agent::{Agent, BayesianQ, KtdQ, KtdSettings, NormalGamma, Replay, Step, Updating};
 use adfq::policy::{Active, Boltzmann, Epsilon, EpsilonGreedy, Policy, Thompson, Uniform, Vpi};
 use adfq::random::stream;
 
@@ -57,7 +57,7 @@ fn actions() {
     );
 }
 
-fn bits<A: Believer>(agent: &A) -> [String; 3] {
+fn bits<A: Agent>(agent: &A) -> [String; 3] {
     let mut rng = stream(42, "sample");
     std::array::from_fn(|action| format!("{:016x}", agent.sample(0, action, &mut rng).to_bits()))
 }

@@ -1,6 +1,6 @@
 //! The split update on any input, and Split ADFQ on whole domains: what it promises, with fixed seeds.
 
-use adfq::agent::{Agent, Believer, LearningRate, QLearning, Rewards, SplitAdfq, SplitSettings};
+use adfq::agent::{Agent, LearningRate, QLearning, Rewards, SplitAdfq, SplitSettings};
 use adfq::mdp::{self, DeepSea, Mdp, policy_iteration};
 use adfq::policy::{Optimist, Policy, Uniform};
 use adfq::random::{ChaCha8Rng, stream};
@@ -117,9 +117,7 @@ proptest! {
 
 /// Split ADFQ with nothing but the range of a domain's rewards.
 fn agent(mdp: &Mdp, seed: u64) -> SplitAdfq {
-    let (min, max) = mdp.reward_range();
-    let rewards = Rewards::within(min, max);
-    let settings = SplitSettings::default();
+    let (rewards, settings) = (mdp.rewards(), SplitSettings::default());
     SplitAdfq::new(mdp.states(), mdp.actions(), mdp.gamma(), rewards, settings, stream(seed, "agent"))
         .unwrap()
 }

@@ -320,7 +320,8 @@ impl Worker {
             Ok(Failure::Id { reason }) => Error::Gymnasium { env, reason },
             Ok(Failure::Game { games }) => {
                 let wanted = env.trim_start_matches("atari:").to_lowercase();
-                let (closest, known) = (format!("atari:{}", closest(&wanted, &games)), games.join(", "));
+                let (closest, known) = (closest(&wanted, &games), games.join(", "));
+                let closest = if closest.is_empty() { closest } else { format!("atari:{closest}") };
                 Error::Name { name: env, closest, known }
             }
             Ok(Failure::Space { what, space }) => Error::Space { env, what, space },

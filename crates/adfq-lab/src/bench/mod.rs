@@ -8,14 +8,12 @@ mod bridge;
 mod clock;
 mod engine;
 mod environments;
-mod machine;
+mod output;
 mod replay;
-mod text;
 mod training;
 
 pub use clock::Pace;
-pub use machine::Machine;
-pub use text::Lines;
+pub use output::{Lines, Machine};
 
 use crate::{Error, Result};
 use clock::{Times, repeated, trained};

@@ -1,8 +1,7 @@
 //! One number for each label over several environments, on a common scale.
 
 use super::environment::Environment;
-use super::pairs::{Improvement, improvements};
-use super::score::{Chance, Score};
+use super::score::{Chance, Improvement, Score, improvements};
 use crate::Result;
 use crate::stats::mean;
 use serde::{Deserialize, Serialize};

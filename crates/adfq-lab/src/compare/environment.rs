@@ -1,10 +1,8 @@
 //! The runs of one environment side by side, at the evaluations that all of them have.
 
 use super::label::Label;
-use super::pairs::{Improvement, improvements};
-use super::returns::Returns;
-use super::run::Run;
-use super::score::{Chance, Score};
+use super::run::{Returns, Run};
+use super::score::{Chance, Improvement, Score, improvements};
 use crate::stats::mean;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

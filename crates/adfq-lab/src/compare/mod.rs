@@ -1,33 +1,27 @@
-//! `adfq compare`: training runs side by side, over seeds and environments.
+//! Training runs side by side, over seeds and environments.
 //!
-//! The way of a number: [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
-//! under one label, [`Environment`] compares the labels of one environment and [`Aggregate`] those over several
-//! (Agarwal et al. 2021). [`curves`] draws, [`write()`] writes everything down; the text for a terminal is
-//! [`text::compared`](crate::text::compared). Training itself is not known here: only the files it leaves.
+//! [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
+//! under one label, `environment` compares the labels of one environment and `aggregate` those over several
+//! (Agarwal et al. 2021). [`summary()`] makes the tables for a
+//! terminal, [`write()`] the files. Training itself is not known here: only the files it leaves.
 
 mod aggregate;
 mod environment;
-mod find;
 mod label;
-mod pairs;
-mod picture;
-mod returns;
 mod run;
 mod score;
+mod summary;
 mod write;
 
-pub use aggregate::{Aggregate, Overall, Range};
-pub use environment::{Entry, Environment, Scored};
-pub use find::find;
-pub use pairs::Improvement;
-pub use picture::curves;
-pub use returns::Returns;
-pub use run::{Evaluation, Head, Run};
-pub use score::Score;
+pub use run::{Returns, Run, find};
+pub use summary::summary;
 pub use write::write;
 
 use crate::Result;
+use aggregate::Aggregate;
+use environment::{Entry, Environment};
 use score::Chance;
+use score::{Improvement, Score};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

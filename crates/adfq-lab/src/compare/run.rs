@@ -1,14 +1,74 @@
-//! One run folder as the trainer left it: what was asked for, and what it reached.
+//! Run folders as the trainer left them: which folders are runs, what was asked for, and what was reached.
 
-use super::Returns;
 use crate::stats::mean;
 use crate::{Error, Result};
-use adfq_deep::run::folder::CONFIG;
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use adfq_deep::run::folder::{CONFIG, EVALUATIONS, EVALUATIONS_HEADER, METRICS};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
+
+/// The run folders among these paths and below them, each once, in the order of their names.
+///
+/// A folder with `config.toml` and `evaluations.csv` is a run, and nothing below it is looked at. A link that
+/// is named itself is followed; one below is not, so the search ends.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let runs = dir.path();
+/// use adfq_lab::compare::find;
+///
+/// std::fs::create_dir_all(runs.join("dqn/seed-0")).unwrap();
+/// std::fs::write(runs.join("dqn/seed-0/config.toml"), "").unwrap();
+/// std::fs::write(runs.join("dqn/seed-0/evaluations.csv"), "").unwrap();
+/// assert_eq!(find(&[runs.to_owned(), runs.join("dqn/seed-0")])?, [runs.join("dqn/seed-0")]);
+/// assert!(find(&[runs.join("ddqn")]).is_err());
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let (mut found, mut seen) = (vec![], BTreeSet::new());
+    for path in paths {
+        let mut below = vec![];
+        search(path, &mut below)?;
+        if below.is_empty() {
+            return Err(not_a_run(path));
+        }
+        for folder in below {
+            let real =
+                fs::canonicalize(&folder).map_err(|source| adfq_files::Error::io("read", &folder, source))?;
+            if seen.insert(real) {
+                found.push(folder);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    if folder.join(CONFIG).is_file() && folder.join(EVALUATIONS).is_file() {
+        found.push(folder.to_owned());
+        return Ok(());
+    }
+    let failed = |source| adfq_files::Error::io("list", folder, source);
+    let mut below = vec![];
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            below.push(entry.path());
+        }
+    }
+    below.sort();
+    below.iter().try_for_each(|folder| search(folder, found))
+}
+
+fn not_a_run(path: &Path) -> Error {
+    let reason = match path.join(CONFIG).is_file() {
+        true => format!("it has no {EVALUATIONS}"),
+        false => format!("neither it nor a folder in it has {CONFIG} and {EVALUATIONS}"),
+    };
+    Error::NotARun { path: path.to_owned(), reason }
+}
 
 /// What `config.toml` says, as far as a comparison has to understand it: runs of an older version, with fewer settings,
 /// can be compared too.
@@ -128,4 +188,128 @@ fn flatten(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
             into.insert(name.to_owned(), other.to_string());
         }
     }
+}
+
+/// The header of evaluations before there were clipped returns.
+const OLD_HEADER: &str = "step,episode,return,length";
+const TRAINING: &str = "train_return";
+
+/// The returns that runs are compared by.
+///
+/// ```
+/// use adfq_lab::compare::Returns;
+/// assert_eq!(Returns::default(), Returns::Evaluation);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Returns {
+    /// Those of evaluation episodes.
+    #[default]
+    Evaluation,
+    /// Those of the last 100 training episodes, exploration included, at each row of the metrics.
+    Training,
+}
+
+impl Returns {
+    /// All of a run, at increasing steps. Of a line that is still being written nothing is taken.
+    fn read(self, folder: &Path) -> Result<Vec<Evaluation>> {
+        let path = folder.join(if self == Self::Evaluation { EVALUATIONS } else { METRICS });
+        let bytes = fs::read(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
+        let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') else { return Ok(vec![]) };
+        let wrong = |line: u64, reason: String| Error::Line { path: path.clone(), line, reason };
+        let unreadable =
+            |error: csv::Error| wrong(error.position().map_or(1, csv::Position::line), error.to_string());
+        // Rows of a wrong length are told by our own words.
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(&bytes[..=end]);
+        let header = reader.headers().map_err(unreadable)?.clone();
+        let value = self.column(&header).map_err(|reason| wrong(1, reason))?;
+        let mut read = vec![];
+        for record in reader.records() {
+            let record = record.map_err(unreadable)?;
+            let line = record.position().map_or(1, csv::Position::line);
+            if record.len() != header.len() {
+                let reason = format!("{} fields, but the header has {}", record.len(), header.len());
+                return Err(wrong(line, reason));
+            }
+            let row = self.row(&record[0], &record[value]).map_err(|reason| wrong(line, reason))?;
+            if let Some((step, value)) = row {
+                push(&mut read, step, value).map_err(|reason| wrong(line, reason))?;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Which column holds the return; the first is the step.
+    fn column(self, header: &csv::StringRecord) -> std::result::Result<usize, String> {
+        let text = header.iter().collect::<Vec<_>>().join(",");
+        match self {
+            Self::Evaluation if [EVALUATIONS_HEADER, OLD_HEADER].contains(&text.as_str()) => Ok(2),
+            Self::Evaluation => Err(format!("the header is {text:?}, not {EVALUATIONS_HEADER:?}")),
+            Self::Training => header
+                .iter()
+                .position(|name| name == TRAINING)
+                .filter(|_| header.get(0) == Some("step"))
+                .ok_or_else(|| format!("the header is {text:?}, without \"step\" and {TRAINING:?}")),
+        }
+    }
+
+    /// Step and return of a row, or what is wrong with it. Before its first episode has ended a run has no training
+    /// return.
+    fn row(self, step: &str, value: &str) -> std::result::Result<Option<(u64, f64)>, String> {
+        let step = step.parse().map_err(|_| format!("the step is {step:?}, which is no whole number"))?;
+        match value.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some((step, number))),
+            Err(_) if value.is_empty() && self == Self::Training => Ok(None),
+            _ => Err(format!("the return is {value:?}, which is no finite number")),
+        }
+    }
+
+    /// What such returns are called, one of them or several.
+    pub(crate) fn noun(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Self::Evaluation, 1) => "evaluation",
+            (Self::Evaluation, _) => "evaluations",
+            (Self::Training, 1) => "row of metrics",
+            (Self::Training, _) => "rows of metrics",
+        }
+    }
+
+    /// The setting that says how often there are such.
+    pub(super) fn interval(self) -> &'static str {
+        match self {
+            Self::Evaluation => "evaluation.every",
+            Self::Training => "logging.metrics",
+        }
+    }
+
+    /// The name of an axis.
+    pub(crate) fn axis(self) -> &'static str {
+        match self {
+            Self::Evaluation => "evaluation return",
+            Self::Training => "training return",
+        }
+    }
+
+    /// What the final return and the area are.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Evaluation => {
+                "Final return: mean over the episodes of the last evaluation that all runs have; area: mean over \
+                 evaluations."
+            }
+            Self::Training => {
+                "Final return: mean over the last 100 training episodes, at the last step that all runs have; area: \
+                 mean over steps. Training episodes explore."
+            }
+        }
+    }
+}
+
+fn push(read: &mut Vec<Evaluation>, step: u64, value: f64) -> std::result::Result<(), String> {
+    match read.last_mut() {
+        Some(last) if step < last.step => return Err(format!("step {step} comes after step {}", last.step)),
+        Some(last) if step == last.step => last.returns.push(value),
+        _ => read.push(Evaluation { step, returns: vec![value] }),
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
+use super::write::curves;
 use super::*;
 use crate::plot::Layer;
 use crate::stats::Interval;
-use crate::text;
 use adfq_deep::run::folder::EVALUATIONS_HEADER;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ fn training_returns_come_from_the_metrics() {
     let comparison = Comparison::of(vec![run], 0).unwrap();
     assert_eq!(comparison.environments[0].steps, [20, 30]);
     assert_eq!(comparison.environments[0].entries[0].runs[0].curve, [5.0, 7.5]);
-    let text = text::compared(&comparison);
+    let text = summary(&comparison);
     assert!(text.starts_with("cartpole: 2 rows of metrics up to step 30"), "{text}");
     assert!(text.contains("last 100 training episodes"), "{text}");
     assert!(complaint("step,train_return\n10,\n").contains("no training episode that ended yet"));
@@ -299,7 +299,7 @@ fn one_seed_has_no_interval() {
     assert_eq!(dqn.final_return, Score { value: 2.0, interval: None });
     assert!(dqn.curve[0].interval.is_none() && ddqn.final_return.interval.is_some());
     assert_eq!(comparison.environments[0].improvement[0].probability, Score { value: 0.0, interval: None });
-    let page = text::compared(&comparison);
+    let page = summary(&comparison);
     assert!(page.contains("intervals need two seeds or more"), "{page}");
     assert!(page.contains("\nDQN             1                 2.000"), "{page}");
     assert!(page.contains("\nDouble DQN      2  4.250 [4.000, 4.500]"), "{page}");
@@ -372,7 +372,6 @@ fn everything_is_written_down() {
     assert!(html.contains("Over all environments") && html.contains("0.94 [0.75, 1.00]"), "{html}");
     for name in ["a", "b", "c", "ALE-Pong-v5"] {
         assert!(read(&format!("{name}.svg")).contains("evaluation return"));
-        assert_eq!(fs::read(folder.join(format!("{name}.png"))).unwrap()[..4], *b"\x89PNG");
     }
 }
 

@@ -1,30 +1,59 @@
 //! A comparison in a folder: pictures, tables, JSON and a report.
 
-use super::{Comparison, Environment, Improvement, Score, picture};
-use crate::Result;
-use crate::files::{write_atomic, write_json};
+use super::summary::score;
+use super::{Comparison, Entry, Environment, Improvement, Score};
+use crate::plot::{Axis, Color, Figure, Line, Panel};
 use crate::report::{Provenance, Report, Section};
 use crate::table::{Cell, Table};
-use crate::text::score;
+use crate::{Error, Result, float};
+use adfq_files::write_atomic;
 use std::path::Path;
 
+/// With more runs than this the lines of single seeds would hide what they are to show.
+const MOST_LINES: usize = 10;
+
 /// Writes `compare.json`, `curves.csv` (means), `seeds.csv` (single runs), the learning curves of each environment as
-/// SVG and PNG, and `report.html`, which needs nothing else. `command` is what one types to get the same again.
+/// SVG, and `report.html`, which needs nothing else. `command` is what one types to get the same again.
 pub fn write(comparison: &Comparison, out: &Path, command: &str) -> Result<()> {
-    write_json(out.join("compare.json"), comparison)?;
+    float::check_finite("the comparison", comparison)?;
+    let json = serde_json::to_string_pretty(comparison)
+        .map_err(|source| Error::Json { what: "the comparison".into(), source })?;
+    write_atomic(out.join("compare.json"), (json + "\n").as_bytes())?;
     write_atomic(out.join("curves.csv"), means(comparison)?.csv().as_bytes())?;
     write_atomic(out.join("seeds.csv"), seeds(comparison)?.csv().as_bytes())?;
     let mut report = report(comparison, command)?;
     for (environment, section) in comparison.environments.iter().zip(&mut report.sections) {
-        let (figure, file) = (picture::curves(comparison, environment), file_name(&environment.env));
+        let (figure, file) = (curves(comparison, environment), file_name(&environment.env));
         write_atomic(out.join(format!("{file}.svg")), figure.svg()?.as_bytes())?;
-        write_atomic(out.join(format!("{file}.png")), &figure.png()?)?;
-        *section = std::mem::take(section)
-            .figure(figure)
-            .link(format!("{file}.svg"), format!("{file}.svg"))
-            .link(format!("{file}.png"), format!("{file}.png"));
+        *section = std::mem::take(section).figure(figure).link(format!("{file}.svg"), format!("{file}.svg"));
     }
     Ok(write_atomic(out.join("report.html"), report.html()?.as_bytes())?)
+}
+
+/// The learning curves of one environment: for each label the mean return over seeds with its 95 % band, and a
+/// hairline for each seed where they are few. A label has the same colour in every environment.
+pub(super) fn curves(comparison: &Comparison, environment: &Environment) -> Figure {
+    let color = |entry: &Entry| {
+        Color::slot(comparison.labels.iter().position(|label| *label == entry.label).unwrap_or(0))
+    };
+    let at = |values: &[f64]| -> Vec<(f64, f64)> {
+        environment.steps.iter().map(|&step| step as f64).zip(values.iter().copied()).collect()
+    };
+    let mut panel = Panel::new("", Axis::linear("environment step"), Axis::linear(comparison.returns.axis()));
+    let entries = &environment.entries;
+    if entries.iter().map(|entry| entry.runs.len()).sum::<usize>() <= MOST_LINES {
+        for entry in entries.iter().filter(|entry| entry.runs.len() > 1) {
+            for run in &entry.runs {
+                panel = panel.layer(Line::new("", at(&run.curve)).color(color(entry)).thin());
+            }
+        }
+    }
+    for entry in entries {
+        let means: Vec<f64> = entry.curve.iter().map(|score| score.value).collect();
+        let band = entry.curve.iter().filter_map(|score| Some((score.interval?.low, score.interval?.high)));
+        panel = panel.layer(Line::new(entry.label.as_str(), at(&means)).band(band).color(color(entry)));
+    }
+    Figure::new(environment.env.as_str()).panel(panel).panel_size(560.0, 340.0)
 }
 
 /// An environment's name may hold a slash, as in `ALE/Pong-v5`.

@@ -2,29 +2,21 @@
 //!
 //! An [`Experiment`] lists its units; each of them is computed once, on any thread, and kept in a
 //! [`Cache`]. When all are there, [`Experiment::analyse`] turns the outcomes into [`Findings`]: prose,
-//! figures, claims with verdicts, and tables. How several experiments are run and written down is
-//! [`paper`](crate::paper)'s business; which there are, [`registry`]'s.
+//! figures, claims with verdicts, and tables, and [`Folder`] writes them down. Most units are [learning trials](trial).
+//! Which experiments there are is stated in [`paper`](crate::paper) and [`study`](crate::study).
 
-pub mod calibration;
-pub mod discrete_eval;
-pub mod discrete_rmse;
-pub mod distance;
-pub mod dives;
-pub mod domain;
-pub mod illustration;
-pub mod learning;
-pub mod picture;
-pub mod record;
-pub mod registry;
-pub mod results;
-pub mod rmse;
-pub mod roster;
-pub mod run;
-pub mod simple_mdp;
-pub mod two_phase;
-pub mod var_decrease;
+pub(crate) mod agents;
+pub(crate) mod deep_sea;
+pub(crate) mod domain;
+mod folder;
+pub(crate) mod phases;
+mod record;
+pub(crate) mod results;
+pub(crate) mod trial;
 
-use crate::cache::Cache;
+pub(crate) use folder::{Folder, distinct};
+
+use crate::cache::{Cache, fingerprint};
 use crate::plot::Figure;
 use crate::report::Section;
 use crate::table::Table;
@@ -104,41 +96,7 @@ impl Stop {
 }
 
 /// An experiment: units of work, and what their outcomes say.
-///
-/// ```
-/// # let dir = tempfile::tempdir().unwrap();
-/// use adfq_lab::cache::Cache;
-/// use adfq_lab::experiment::{Experiment, Findings, Job, Stop};
-/// use adfq_lab::report::Section;
-///
-/// struct Squares;
-///
-/// impl Experiment for Squares {
-///     type Unit = u32;
-///     type Outcome = u32;
-///     fn units(&self) -> Vec<u32> {
-///         vec![1, 2, 3]
-///     }
-///     fn key(&self, unit: &u32) -> String {
-///         format!("squares/{unit}")
-///     }
-///     fn compute(&self, unit: &u32, _stop: &Stop) -> adfq_lab::Result<u32> {
-///         Ok(unit * unit)
-///     }
-///     fn analyse(&self, outcomes: &[(u32, u32)]) -> adfq_lab::Result<Findings> {
-///         let sum: u32 = outcomes.iter().map(|(_, square)| square).sum();
-///         Ok(Findings::new(Section::new("Squares").paragraph(format!("They sum to {sum}."))))
-///     }
-/// }
-///
-/// let (cache, stop) = (Cache::open(dir.path())?, Stop::default());
-/// for task in Squares.tasks() {
-///     (task.work)(&cache, &stop)?; // on any thread, in any order
-/// }
-/// assert_eq!(Squares.findings(&cache, &stop)?.section.paragraphs, ["They sum to 14."]);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
-pub trait Experiment: Sync {
+pub(crate) trait Experiment: Sync {
     /// One independent piece of work, as data. Its `Debug` form is its fingerprint in the cache, so it must show
     /// everything that the outcome depends on: settings, lengths and the seed.
     type Unit: Debug + Send + Sync;
@@ -158,20 +116,8 @@ pub trait Experiment: Sync {
 }
 
 /// What an experiment found.
-///
-/// ```
-/// use adfq_lab::experiment::Findings;
-/// use adfq_lab::plot::Figure;
-/// use adfq_lab::report::Section;
-/// use adfq_lab::table::Table;
-///
-/// let findings = Findings::new(Section::new("Loop"))
-///     .figure("loop", Figure::new("RMSE on Loop"))
-///     .data("loop", Table::new(["step", "rmse"]));
-/// assert_eq!((findings.figures.len(), findings.data.len()), (1, 1));
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// Prose, claims and the tables to be read. Whoever writes the findings down adds the figures and links.
     pub section: Section,
     /// The figures, each with the name of its files (without folder and ending).
@@ -200,7 +146,7 @@ impl Findings {
 }
 
 /// A unit whose type has been forgotten: work that leaves its outcome in the cache.
-pub struct Task<'a> {
+pub(crate) struct Task<'a> {
     /// The unit's key.
     pub key: String,
     /// Computes the unit unless the cache has it.
@@ -209,7 +155,7 @@ pub struct Task<'a> {
 }
 
 /// An [`Experiment`] whose types have been forgotten, so that different ones fit into one list.
-pub trait Job: Sync {
+pub(crate) trait Job: Sync {
     /// The work to be done.
     fn tasks(&self) -> Vec<Task<'_>>;
     /// The findings, from outcomes in the cache. What is missing there is computed here and now.
@@ -231,7 +177,7 @@ impl<E: Experiment> Job for E {
 }
 
 /// The outcomes of all units, in their order, from the cache or computed.
-pub fn outcomes<E: Experiment>(
+pub(crate) fn outcomes<E: Experiment>(
     experiment: &E,
     cache: &Cache,
     stop: &Stop,
@@ -245,9 +191,43 @@ pub fn outcomes<E: Experiment>(
 
 /// The outcome of one unit, from the cache or computed.
 fn outcome<E: Experiment>(experiment: &E, unit: &E::Unit, cache: &Cache, stop: &Stop) -> Result<E::Outcome> {
-    let fingerprint = format!("adfq {}: {unit:?}", env!("CARGO_PKG_VERSION"));
-    cache.get_or_compute(&experiment.key(unit), &fingerprint, || {
+    cache.get_or_compute(&experiment.key(unit), &fingerprint(unit), || {
         stop.check()?;
         experiment.compute(unit, stop)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Squares;
+
+    impl Experiment for Squares {
+        type Unit = u32;
+        type Outcome = u32;
+        fn units(&self) -> Vec<u32> {
+            vec![1, 2, 3]
+        }
+        fn key(&self, unit: &u32) -> String {
+            format!("squares/{unit}")
+        }
+        fn compute(&self, unit: &u32, _stop: &Stop) -> Result<u32> {
+            Ok(unit * unit)
+        }
+        fn analyse(&self, outcomes: &[(u32, u32)]) -> Result<Findings> {
+            let sum: u32 = outcomes.iter().map(|(_, square)| square).sum();
+            Ok(Findings::new(Section::new("Squares").paragraph(format!("They sum to {sum}."))))
+        }
+    }
+
+    #[test]
+    fn outcomes_of_tasks_become_findings() {
+        let dir = tempfile::tempdir().unwrap();
+        let (cache, stop) = (Cache::open(dir.path()).unwrap(), Stop::default());
+        for task in Squares.tasks() {
+            (task.work)(&cache, &stop).unwrap(); // on any thread, in any order
+        }
+        assert_eq!(Squares.findings(&cache, &stop).unwrap().section.paragraphs, ["They sum to 14."]);
+    }
 }

@@ -1,10 +1,9 @@
 //! What a learning trial shows: one entry per look at the agent.
 
-use super::dives::{Diver, Dives};
+use super::deep_sea::{DeepSea, Watcher};
 use super::domain::Domain;
-use crate::learner::AnyAgent;
-use adfq::agent::Step;
-use adfq::policy::{EpsilonGreedy, Policy};
+use adfq::agent::{Agent, Step};
+use adfq::policy::best;
 use adfq::random::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +13,7 @@ const TEST_RUNS: usize = 10;
 /// What a trial showed, one entry per look. After divergence all entries are NaN.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The number of steps before each look.
     pub steps: Vec<u64>,
-    /// The root mean square error to Q*.
     #[serde(with = "crate::float")]
     pub rmse: Vec<f64>,
     /// The continuous ranked probability score of the beliefs; the mean absolute error of an agent without any.
@@ -25,7 +22,6 @@ pub struct Record {
     /// The share of Q* within ±1 sd of the belief; empty if the agent has no beliefs.
     #[serde(with = "crate::float")]
     pub within_1: Vec<f64>,
-    /// The share within ±2 sd.
     #[serde(with = "crate::float")]
     pub within_2: Vec<f64>,
     /// The share within ±2 sd among the pairs visited so far; NaN before the first step.
@@ -40,27 +36,27 @@ pub struct Record {
     /// The step at which learning diverged, if it did.
     pub diverged: Option<u64>,
     /// What became of the episodes, in DeepSea.
-    pub dives: Option<Dives>,
+    pub deep_sea: Option<DeepSea>,
 }
 
 impl Record {
     pub(super) fn look(
         &mut self,
         step: u64,
-        diary: &Diary<'_>,
-        agent: &AnyAgent,
+        history: &History<'_>,
+        agent: &dyn Agent,
         tests: Option<&mut Tests<'_>>,
     ) {
-        let domain = diary.domain;
+        let domain = history.domain;
         self.steps.push(step);
         self.rmse.push(domain.rmse(agent));
         self.crps.push(domain.crps(agent));
-        self.reward.push(diary.reward);
-        if agent.believes() {
+        self.reward.push(history.reward);
+        if agent.has_beliefs() {
             let [one, two] = domain.coverage(agent);
             self.within_1.push(one);
             self.within_2.push(two);
-            self.visited_2.push(domain.share_within(agent, 2.0, |pair| diary.has_visited(pair)));
+            self.visited_2.push(domain.share_within(agent, 2.0, |pair| history.has_visited(pair)));
         }
         if let Some(tests) = tests {
             self.test.push(tests.run(agent));
@@ -89,29 +85,29 @@ impl Record {
 }
 
 /// What happened so far: the reward, the pairs visited and, in DeepSea, the episodes.
-pub(super) struct Diary<'a> {
+pub(super) struct History<'a> {
     domain: &'a Domain,
     reward: f64,
     visited: Vec<bool>,
-    diver: Option<Diver>,
+    watcher: Option<Watcher>,
 }
 
-impl<'a> Diary<'a> {
+impl<'a> History<'a> {
     pub(super) fn new(domain: &'a Domain) -> Self {
         let visited = vec![false; domain.mdp.states() * domain.mdp.actions()];
-        Self { domain, reward: 0.0, visited, diver: Diver::new(domain) }
+        Self { domain, reward: 0.0, visited, watcher: Watcher::new(domain) }
     }
 
     pub(super) fn note(&mut self, taken: &Step) {
         self.reward += taken.reward;
         self.visited[taken.state * self.domain.mdp.actions() + taken.action] = true;
-        if let Some(diver) = &mut self.diver {
-            diver.see(taken);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.see(taken);
         }
     }
 
-    pub(super) fn dives(self) -> Option<Dives> {
-        self.diver.map(|diver| diver.dives)
+    pub(super) fn deep_sea(self) -> Option<DeepSea> {
+        self.watcher.map(|watcher| watcher.seen)
     }
 
     fn has_visited(&self, &(state, action): &(usize, usize)) -> bool {
@@ -134,13 +130,14 @@ impl<'a> Tests<'a> {
     }
 
     /// The mean reward, undiscounted, from the start to the end of the episode or of the test.
-    fn run(&mut self, agent: &AnyAgent) -> f64 {
-        let (mdp, mut policy) = (&self.domain.mdp, EpsilonGreedy::greedy());
+    fn run(&mut self, agent: &dyn Agent) -> f64 {
+        let mdp = &self.domain.mdp;
         let mut sum = 0.0;
         for _ in 0..self.runs {
             let mut state = mdp.start(&mut self.rng);
             for _ in 0..self.steps {
-                let taken = mdp.step(state, policy.act(agent, state, &mut self.rng), &mut self.rng);
+                let action = best(agent.means(state), &mut self.rng);
+                let taken = mdp.step(state, action, &mut self.rng);
                 sum += taken.reward;
                 if taken.terminal {
                     break;

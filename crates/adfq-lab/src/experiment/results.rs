@@ -1,8 +1,9 @@
 //! Records of learning trials, and the questions one asks them: curves, tables and claims.
 
-use super::learning::title;
-use super::roster;
-use super::run::{Record, Trial};
+use super::agents;
+use super::domain::title;
+use super::trial::{Record, Trial};
+use super::{Experiment, Findings, Stop};
 use crate::Result;
 use crate::plot::{Line, Markers, Panel, Shape};
 use crate::stats::{Bootstrap, Estimate, Interval, mean};
@@ -69,14 +70,14 @@ impl<'a> Results<'a> {
         steps.iter().enumerate().map(at).collect()
     }
 
-    /// All labels, in the order of the roster.
+    /// All labels, in the order of every legend.
     fn all_labels(&self) -> impl Iterator<Item = &'static str> + '_ {
         let takes_part = |label: &&str| self.0.iter().any(|(trial, _)| trial.contender.label == *label);
-        roster::looks().map(|(label, ..)| *label).filter(takes_part)
+        agents::LOOKS.iter().map(|(label, ..)| *label).filter(takes_part)
     }
 
     /// Adds the mean curves of a domain to a panel, and a triangle where a trial diverged. Who does not take part in
-    /// this domain has a line that is one gap, so that the legend has the order of the roster.
+    /// this domain has a line that is one gap, so that the legend always has the same order.
     pub fn draw(&self, mut panel: Panel, domain: &str, pick: impl Fn(&Record) -> Vec<f64> + Copy) -> Panel {
         for label in self.all_labels() {
             let curve = self.curve(domain, label, pick);
@@ -87,7 +88,7 @@ impl<'a> Results<'a> {
             if curve.is_empty() {
                 (points, band) = (vec![GAP], vec![GAP]);
             }
-            let (color, dash) = roster::look(label);
+            let (color, dash) = agents::look(label);
             panel = panel.layer(Line::new(label, points).band(band).color(color).dash(dash));
             let last: Vec<(f64, f64)> = self
                 .records(domain, label)
@@ -161,17 +162,34 @@ impl<'a> Results<'a> {
     }
 }
 
+/// An experiment whose units are learning trials.
+pub struct LearningTrials<C> {
+    pub trials: Vec<Trial>,
+    pub conclude: C,
+}
+
+impl<C: Fn(&Results<'_>) -> Result<Findings> + Sync> Experiment for LearningTrials<C> {
+    type Unit = Trial;
+    type Outcome = Record;
+
+    fn units(&self) -> Vec<Trial> {
+        self.trials.clone()
+    }
+
+    fn key(&self, trial: &Trial) -> String {
+        trial.key()
+    }
+
+    fn compute(&self, trial: &Trial, stop: &Stop) -> Result<Record> {
+        trial.run(stop)
+    }
+
+    fn analyse(&self, outcomes: &[(Trial, Record)]) -> Result<Findings> {
+        (self.conclude)(&Results(outcomes))
+    }
+}
+
 /// The claim that a − b lies on one side of zero; nothing without trials.
-///
-/// ```
-/// use adfq_lab::experiment::results::judge;
-/// use adfq_lab::verdict::{Direction, Verdict};
-///
-/// let claim = judge("A errs less".into(), "A − B".into(), Direction::Less, &[1.0, 2.0], &[3.0, 4.0])?;
-/// assert_eq!(claim.unwrap().verdict, Verdict::Holds);
-/// assert_eq!(judge("A errs less".into(), "A − B".into(), Direction::Less, &[], &[])?, None);
-/// # Ok::<(), adfq_lab::Error>(())
-/// ```
 pub fn judge(
     text: String,
     comparison: String,
@@ -190,10 +208,6 @@ pub fn judge(
 
 /// The mean over looks: the area under the curve, on the scale of the curve. A trial that diverged keeps its last
 /// value, however large.
-///
-/// ```
-/// assert_eq!(adfq_lab::experiment::results::area(&[4.0, 100.0, f64::NAN]), 68.0);
-/// ```
 pub fn area(curve: &[f64]) -> f64 {
     let mut last = f64::NAN;
     let held: Vec<f64> = curve
@@ -221,7 +235,7 @@ fn interval_of_mean(values: &[f64], rng: &mut impl rand::Rng) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::run::Contender;
+    use crate::experiment::agents::Contender;
     use crate::plot::{Axis, Layer};
     use crate::verdict::Verdict;
 
@@ -237,8 +251,8 @@ mod tests {
             let (family, domain, steps, looks, tests, seed) = ("t", "loop", 10, 2, false, 0);
             (Trial { family, domain, contender, number, steps, looks, tests, seed }, record)
         };
-        let named = |label| roster::contender(label, "loop", 10, false, roster::NEUTRAL).unwrap();
-        let (adfq, ktd) = (named(roster::ADFQ), named(roster::KTD_Q));
+        let named = |label| agents::contender(label, "loop", 10, false, agents::NEUTRAL).unwrap();
+        let (adfq, ktd) = (named(agents::ADFQ), named(agents::KTD_Q));
         vec![
             of(adfq, 0, [4.0, 2.0, 1.0]),
             of(adfq, 1, [4.0, 3.0, 2.0]),
@@ -257,16 +271,16 @@ mod tests {
     fn curves_are_means_and_break_where_a_trial_diverged() {
         let outcomes = outcomes();
         let results = Results(&outcomes);
-        let curve = results.curve("loop", roster::ADFQ, rmse);
+        let curve = results.curve("loop", agents::ADFQ, rmse);
         let means: Vec<(u64, f64)> = curve.iter().map(|(step, estimate)| (*step, estimate.value)).collect();
         assert_eq!(means, [(0, 4.0), (5, 2.0), (10, 1.0)]);
         assert!(curve[2].1.interval.low >= 0.0 && curve[2].1.interval.high <= 2.0);
-        assert!(results.curve("loop", roster::KTD_Q, rmse)[2].1.value.is_nan());
-        assert_eq!(results.diverged("loop", roster::KTD_Q), 1);
+        assert!(results.curve("loop", agents::KTD_Q, rmse)[2].1.value.is_nan());
+        assert_eq!(results.diverged("loop", agents::KTD_Q), 1);
     }
 
     #[test]
-    fn figures_show_who_diverged_and_keep_the_order_of_the_roster() {
+    fn figures_show_who_diverged_and_keep_the_order_of_the_legend() {
         let outcomes = outcomes();
         let panel = Results(&outcomes).draw(Panel::new("", Axis::default(), Axis::default()), "loop", rmse);
         let shown: Vec<(&str, usize)> = panel
@@ -290,10 +304,10 @@ mod tests {
         let results = Results(&outcomes);
         let score: (&str, Score<'_>) = ("area", &|record| area(&record.rmse));
         let claim = |a, b| results.compare("claim".into(), score, "loop", (a, Direction::Less, b)).unwrap();
-        assert_eq!(claim(roster::ADFQ, roster::KTD_Q).unwrap().verdict, Verdict::Holds);
-        assert_eq!(claim(roster::KTD_Q, roster::ADFQ).unwrap().verdict, Verdict::DoesNotHold);
-        assert_eq!(claim(roster::ADFQ, roster::Q_LEARNING), None);
-        let bound = results.against("bound".into(), score, "loop", (roster::ADFQ, Direction::Less, 2.3));
+        assert_eq!(claim(agents::ADFQ, agents::KTD_Q).unwrap().verdict, Verdict::Holds);
+        assert_eq!(claim(agents::KTD_Q, agents::ADFQ).unwrap().verdict, Verdict::DoesNotHold);
+        assert_eq!(claim(agents::ADFQ, agents::Q_LEARNING), None);
+        let bound = results.against("bound".into(), score, "loop", (agents::ADFQ, Direction::Less, 2.3));
         assert_eq!(bound.unwrap().unwrap().verdict, Verdict::NotDecided);
     }
 

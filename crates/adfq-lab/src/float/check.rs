@@ -5,14 +5,6 @@ use serde::{Serialize, ser};
 use std::fmt::{self, Display};
 
 /// Fails with [`Error::NotFinite`] if `value`, called `what` in the message, would write a bare NaN or infinity.
-///
-/// ```
-/// use adfq_lab::float::check_finite;
-///
-/// assert!(check_finite("the curve", &vec![0.0, 1.0]).is_ok());
-/// let error = check_finite("the curve", &vec![Some(0.0), Some(f64::NAN)]).unwrap_err();
-/// assert!(error.to_string().starts_with("the curve contains the number NaN"));
-/// ```
 pub fn check_finite<T: Serialize + ?Sized>(what: &str, value: &T) -> Result<()> {
     match value.serialize(Finite) {
         Err(Found::NotFinite(value)) => Err(Error::NotFinite { what: what.to_owned(), value }),

@@ -1,16 +1,14 @@
 //! Everybody by every measure in one table, losers included.
 
-use super::evidence::Evidence;
+use super::agents::{Role, agent};
 use super::online::episodes;
-use super::roster::{Role, entrant};
-use super::score::Ranking;
+use super::ranking::{Evidence, Ranking};
 use super::targets::{Kind, count, coverage_range, targets};
 use crate::Result;
-use crate::experiment::two_phase::earned;
+use crate::experiment::phases::earned;
 use crate::stats::{mean, median};
 use crate::table::{Cell, Table};
 
-/// The table: a row per agent.
 pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> {
     let mut table = Table::new([
         "agent",
@@ -31,7 +29,7 @@ pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> 
     for label in labels {
         let met = targets(evidence, label);
         let phase = |phase| mean(&evidence.phases.scores("chain", label, &|record| earned(record, phase)));
-        let solved = episodes(&evidence.online, "deepsea-20", label, |dives| dives.solved);
+        let solved = episodes(&evidence.online, "deepsea-20", label, |seen| seen.solved);
         let share = solved.iter().filter(|episode| episode.is_finite()).count() as f64 / solved.len() as f64;
         table.push([
             (*label).into(),
@@ -53,7 +51,6 @@ pub fn table(evidence: &Evidence<'_>, labels: &[&'static str]) -> Result<Table> 
     Ok(table)
 }
 
-/// What the columns mean.
 pub const LEGEND: &str = "RMSE and CRPS: area under the curve on shared random walks over that of the best rival, \
     geometric mean over domains. Reward: the mean over domains of the share of the best rival's, a loss counting as \
     0. ±2σ, worst: the least mean coverage in any domain from a tenth of the horizon on. \
@@ -62,7 +59,7 @@ pub const LEGEND: &str = "RMSE and CRPS: area under the curve on shared random w
     setting.";
 
 fn setting(label: &str) -> &'static str {
-    match (entrant(label).map(|entrant| entrant.role), super::roster::is_tuned(label)) {
+    match (agent(label).map(|agent| agent.role), super::agents::is_tuned(label)) {
         (Some(Role::Ours), _) => "one for all",
         (_, true) => "tuned by domain",
         _ => "published",

@@ -2,11 +2,10 @@
 
 use crate::Result;
 use crate::experiment::results::Results;
-use crate::experiment::run::Record;
+use crate::experiment::trial::Record;
 use crate::stats::{Estimate, mean};
 use crate::table::{Cell, Table};
 
-/// A curve of a record.
 pub type Curve = fn(&Record) -> Vec<f64>;
 
 /// A row for each domain, agent and look: first the curves with the ends of their intervals, then those without.
@@ -57,8 +56,8 @@ fn cell(x: f64) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::roster::{ADFQ, NEUTRAL, contender};
-    use crate::experiment::run::Trial;
+    use crate::experiment::agents::{ADFQ, NEUTRAL, contender};
+    use crate::experiment::trial::Trial;
 
     #[test]
     fn means_and_ends_stand_side_by_side() {

@@ -1,39 +1,32 @@
-//! The study of calibration: can beliefs be trusted, and what does that cost? `adfq study calibration`.
+//! The study of calibration: can beliefs be trusted, and what does that cost?
 //!
-//! [`field`] says where, [`roster`] who, [`tuning`] with which settings; [`walks`], [`online`], [`phases`] and [`bands`]
-//! are its experiments, [`score`] compares, [`targets`] and [`ablation`] conclude. The parts are those of the paper's
+//! [`domains`] says where, [`agents`] who, [`tuning`] with which settings; [`trajectories`], [`online`] and [`intervals`]
+//! are its experiments, [`ranking`] compares, [`targets`] and [`ablation`] conclude. The parts are those of the paper's
 //! experiments: trials, cache, figures and report.
 
-pub mod ablation;
-pub mod bands;
-pub mod cost;
-pub mod curves;
-pub mod evidence;
-pub mod field;
-pub mod online;
-pub mod phases;
-mod rivals;
-pub mod roster;
-pub mod score;
-pub mod targets;
-pub mod tuning;
-pub mod walks;
+mod ablation;
+mod agents;
+mod curves;
+mod domains;
+mod intervals;
+mod online;
+mod ranking;
+mod targets;
+mod trajectories;
+mod tuning;
 
-use crate::experiment::learning::Learning;
-use crate::experiment::run::{Contender, Trial};
-use crate::experiment::{Experiment, Findings, Job, Plan, Stop, outcomes};
-use crate::folder::Folder;
+use crate::experiment::agents::{ADFQ, Contender};
+use crate::experiment::results::{LearningTrials, Results};
+use crate::experiment::trial::Trial;
+use crate::experiment::{Experiment, Findings, Folder, Job, Plan, Stop, outcomes};
 use crate::report::{Provenance, Report, Section};
 use crate::{Error, Result};
-use bands::Bands;
-use evidence::{Evidence, labels};
-use field::{FIELDS, Ground};
-use online::Online;
-use phases::Phases;
-use roster::{CANDIDATE, ENTRANTS, Entrant, Purpose};
+use agents::{AGENTS, CANDIDATE, Purpose, StudyAgent};
+use domains::{DOMAINS, DomainFacts};
+use intervals::Intervals;
+use ranking::{Evidence, labels};
 use std::path::Path;
 use tuning::{Choices, Tuning, choose};
-use walks::Walks;
 
 /// Looks of a walk or of an agent that acts, beside the one before the first step.
 const LOOKS: u64 = 50;
@@ -57,8 +50,8 @@ pub struct Study {
     settings: Settings,
     /// How the run was asked for, for the report.
     command: String,
-    grounds: Vec<Ground>,
-    entrants: Vec<&'static Entrant>,
+    domains: Vec<DomainFacts>,
+    agents: Vec<&'static StudyAgent>,
 }
 
 /// How large to run the study, and which parts of it.
@@ -92,26 +85,29 @@ impl Settings {
 
 /// The experiments, once every rival has its setting.
 struct Experiments {
-    walks: Walks,
-    online: Online,
-    phases: Phases,
-    bands: Bands,
+    walks: Trials,
+    online: Trials,
+    phases: Trials,
+    intervals: Intervals,
 }
+
+/// Learning trials with what is concluded from them.
+type Trials = LearningTrials<Box<dyn Fn(&Results<'_>) -> Result<Findings> + Sync>>;
 
 impl Study {
     /// The study of these settings. `command` goes into the report.
     pub fn new(settings: Settings, command: impl Into<String>) -> Result<Self> {
-        let fields = chosen(&FIELDS, |field| field.name, &settings.domains)?;
-        let entrants = chosen(&ENTRANTS, |entrant| entrant.id, &settings.agents)?;
-        let grounds = fields.into_iter().map(Ground::new).collect::<Result<_>>()?;
-        Ok(Self { settings, command: command.into(), grounds, entrants })
+        let domains = chosen(&DOMAINS, |domain| domain.name, &settings.domains)?;
+        let agents = chosen(&AGENTS, |agent| agent.id, &settings.agents)?;
+        let domains = domains.into_iter().map(DomainFacts::new).collect::<Result<_>>()?;
+        Ok(Self { settings, command: command.into(), domains, agents })
     }
 
     /// Removes the outcomes that earlier runs of this study left in `out`: with fewer agents or domains, only theirs.
     pub fn forget(&self, out: &Path) -> Result<()> {
-        let Experiments { walks, online, phases, bands } = self.experiments(&Choices::new());
+        let Experiments { walks, online, phases, intervals } = self.experiments(&Choices::new());
         let tuning = self.tuning();
-        let jobs: [&dyn Job; 5] = [&tuning, &walks, &online, &phases, &bands];
+        let jobs: [&dyn Job; 5] = [&tuning, &walks, &online, &phases, &intervals];
         let cache = &Folder::open(out)?.cache;
         jobs.iter().flat_map(|job| job.tasks()).try_for_each(|task| cache.forget(&task.key))
     }
@@ -119,16 +115,16 @@ impl Study {
     /// How many units of work there are.
     pub fn units(&self) -> usize {
         let units = self.experiments(&Choices::new());
-        self.tuning().units().len() + units.trials().len() + units.bands.0.len()
+        self.tuning().units().len() + units.trials().len() + units.intervals.0.len()
     }
 
     /// The seconds that one core is expected to take, by the choice that is first in every grid.
     pub fn expected_seconds(&self) -> f64 {
         let pairs = |trial: &Trial| {
-            let ground = self.grounds.iter().find(|ground| ground.field.name == trial.domain);
-            ground.map_or(0, |ground| ground.pairs)
+            let facts = self.domains.iter().find(|facts| facts.domain.name == trial.domain);
+            facts.map_or(0, |facts| facts.pairs)
         };
-        let cost = |trial: &Trial| cost::seconds(trial, pairs(trial));
+        let cost = |trial: &Trial| tuning::seconds(trial, pairs(trial));
         let tuning: f64 = self.tuning().units().iter().flat_map(|unit| &unit.trials).map(cost).sum();
         tuning + self.experiments(&Choices::new()).trials().iter().map(cost).sum::<f64>()
     }
@@ -143,9 +139,9 @@ impl Study {
         let tuning = self.tuning();
         folder.work(tuning.tasks(), stop, &done)?;
         let tuned = outcomes(&tuning, &folder.cache, stop)?;
-        let Experiments { walks, online, phases, bands } = self.experiments(&choose(&tuned));
+        let Experiments { walks, online, phases, intervals } = self.experiments(&choose(&tuned));
         let mut tasks = walks.tasks();
-        tasks.extend(online.tasks().into_iter().chain(phases.tasks()).chain(bands.tasks()));
+        tasks.extend(online.tasks().into_iter().chain(phases.tasks()).chain(intervals.tasks()));
         folder.work(tasks, stop, &done)?;
 
         let walked = outcomes(&walks, &folder.cache, stop)?;
@@ -155,13 +151,13 @@ impl Study {
         let mut report = Report::new("Beliefs one can trust: the study of calibration", self.provenance());
         report.intro = self.intro();
         report.sections.push(folder.write("targets", self.conclude(&evidence, &folder)?)?);
-        if !bands.0.is_empty() {
-            report.sections.push(folder.write("bands", bands.findings(&folder.cache, stop)?)?);
+        if !intervals.0.is_empty() {
+            report.sections.push(folder.write("bands", intervals.findings(&folder.cache, stop)?)?);
         }
-        report.sections.push(folder.write("walks", walks.conclude(&evidence.walks)?)?);
-        report.sections.push(folder.write("online", online.conclude(&evidence.online)?)?);
+        report.sections.push(folder.write("walks", (walks.conclude)(&evidence.walks)?)?);
+        report.sections.push(folder.write("online", (online.conclude)(&evidence.online)?)?);
         if !phased.is_empty() {
-            report.sections.push(folder.write("phases", phases.conclude(&evidence.phases)?)?);
+            report.sections.push(folder.write("phases", (phases.conclude)(&evidence.phases)?)?);
         }
         report.sections.push(folder.write("tuning", tuning.analyse(&tuned)?)?);
         folder.finish(&report)?;
@@ -191,26 +187,30 @@ impl Study {
     }
 
     fn tuning(&self) -> Tuning<'_> {
-        let Self { settings, grounds, entrants, .. } = self;
-        Tuning { plan: &settings.plan, trials: settings.tuning_trials, grounds, entrants }
+        let Self { settings, domains, agents, .. } = self;
+        Tuning { plan: &settings.plan, trials: settings.tuning_trials, domains, agents }
     }
 
     fn experiments(&self, choices: &Choices) -> Experiments {
-        let walk = |ground: &Ground| Some(ground.field.walk);
-        let online = |ground: &Ground| Some(ground.field.online);
-        let phases = |ground: &Ground| ground.field.phase.map(|phase| 2 * phase);
+        let walk = |facts: &DomainFacts| Some(facts.domain.walk);
+        let online = |facts: &DomainFacts| Some(facts.domain.online);
+        let phases = |facts: &DomainFacts| facts.domain.phase.map(|phase| 2 * phase);
         let walks = self.trials("study-walk", Purpose::Walk, LOOKS, choices, walk);
         let in_picture = |trial: &&Trial| {
-            let is_shown = [crate::experiment::roster::ADFQ, CANDIDATE].contains(&trial.contender.label);
-            trial.domain == bands::DOMAIN && trial.number == 0 && is_shown
+            let is_shown = [ADFQ, CANDIDATE].contains(&trial.contender.label);
+            trial.domain == intervals::DOMAIN && trial.number == 0 && is_shown
         };
+        let plan = self.settings.plan;
         Experiments {
-            bands: Bands(walks.iter().filter(in_picture).cloned().collect()),
-            walks: Walks(walks),
-            online: Online(self.trials("study-online", Purpose::Online, LOOKS, choices, online)),
-            phases: Phases {
-                plan: self.settings.plan,
+            intervals: Intervals(walks.iter().filter(in_picture).cloned().collect()),
+            walks: Trials { trials: walks, conclude: Box::new(trajectories::conclude) },
+            online: Trials {
+                trials: self.trials("study-online", Purpose::Online, LOOKS, choices, online),
+                conclude: Box::new(online::conclude),
+            },
+            phases: Trials {
                 trials: self.trials("study-phases", Purpose::Online, 2, choices, phases),
+                conclude: Box::new(move |results| online::conclude_phases(&plan, results)),
             },
         }
     }
@@ -222,19 +222,19 @@ impl Study {
         purpose: Purpose,
         looks: u64,
         choices: &Choices,
-        steps: impl Fn(&Ground) -> Option<u64>,
+        steps: impl Fn(&DomainFacts) -> Option<u64>,
     ) -> Vec<Trial> {
         let plan = &self.settings.plan;
         let mut trials = Vec::new();
-        for ground in &self.grounds {
-            let Some(steps) = steps(ground).map(|steps| plan.steps(steps)) else { continue };
-            let domain = ground.field.name;
-            for entrant in &self.entrants {
-                let label = entrant.label;
+        for facts in &self.domains {
+            let Some(steps) = steps(facts).map(|steps| plan.steps(steps)) else { continue };
+            let domain = facts.domain.name;
+            for agent in &self.agents {
+                let label = agent.label;
                 let option = choices.get(&(purpose, domain, label)).copied().unwrap_or(0);
-                let options = entrant.settings(ground, purpose, steps);
-                let Some(&(learner, acting)) = options.get(option) else { continue };
-                let contender = Contender { label, learner, acting };
+                let options = agent.settings(facts, purpose, steps);
+                let Some(&(agent, policy)) = options.get(option) else { continue };
+                let contender = Contender { label, agent, policy };
                 let (tests, seed) = (false, plan.seed);
                 let trial = |number| Trial { family, domain, contender, number, steps, looks, tests, seed };
                 trials.extend((0..plan.trials).map(trial));
@@ -264,7 +264,7 @@ impl Study {
 impl Experiments {
     /// All trials, those of the picture left out, which are among the walks.
     fn trials(&self) -> Vec<Trial> {
-        [&self.walks.0[..], &self.online.0, &self.phases.trials].concat()
+        [&self.walks.trials[..], &self.online.trials, &self.phases.trials].concat()
     }
 }
 

@@ -1,14 +1,14 @@
 //! The targets of the study, and whether an agent meets them: computed from the trials, never written by hand.
 
-use super::evidence::Evidence;
 use super::online::episodes;
+use super::ranking::Evidence;
 use crate::Result;
-use crate::experiment::learning::title;
+use crate::experiment::domain::title;
+use crate::experiment::phases::earned;
 use crate::experiment::results::Results;
-use crate::experiment::two_phase::earned;
-use crate::report::number::{short, with_interval};
 use crate::stats::{Estimate, mean};
 use crate::table::Table;
+use adfq_report::text::{short, with_interval};
 
 /// The area under the RMSE may be so many times that of the best rival.
 pub const AREA: f64 = 1.10;
@@ -25,20 +25,15 @@ const COVERAGE: (f64, f64) = (0.90, 0.99);
 /// The least such share before.
 const EARLY: f64 = 0.80;
 
-/// What kind of target it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Area under the RMSE.
     Area,
-    /// Reward online.
     Reward,
     /// Reward on Chain in the first or the second phase.
     Chain(usize),
-    /// Episodes to solve DeepSea.
     DeepSea,
     /// Coverage from a tenth of the horizon on.
     Coverage,
-    /// Coverage before.
     Early,
 }
 
@@ -64,13 +59,9 @@ impl Kind {
     }
 }
 
-/// A target in one domain, and what was found.
 pub struct Target {
-    /// The kind.
     pub kind: Kind,
-    /// The domain.
     pub domain: &'static str,
-    /// What was found, in words.
     pub found: String,
     /// By how much it is missed, in the unit of the target; 0 or less if it is met.
     pub miss: f64,
@@ -121,7 +112,7 @@ fn chain(evidence: &Evidence<'_>, label: &str, phase: usize) -> Option<Target> {
 }
 
 fn deepsea(online: &Results<'_>, label: &str) -> Option<Target> {
-    let solved = episodes(online, "deepsea-20", label, |dives| dives.solved);
+    let solved = episodes(online, "deepsea-20", label, |seen| seen.solved);
     let in_time = solved.iter().filter(|episode| **episode < EPISODES).count();
     let share = in_time as f64 / solved.len() as f64;
     (!solved.is_empty()).then(|| Target {
@@ -162,7 +153,6 @@ fn coverage(walks: &Results<'_>, domain: &'static str, label: &str) -> Vec<Targe
     ]
 }
 
-/// The targets as a table.
 pub fn table(targets: &[Target]) -> Result<Table> {
     let mut table = Table::new(["target", "domain", "found", "", "missed by"]);
     for target in targets {

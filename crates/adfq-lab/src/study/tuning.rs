@@ -1,14 +1,20 @@
 //! Which setting of a grid each rival gets in each domain: the best mean score over a few trials that are not reported.
+//! And how long trials take.
 
-use super::field::Ground;
-use super::roster::{Entrant, Purpose};
+use super::agents::{Purpose, StudyAgent};
+use super::domains::DomainFacts;
 use crate::Result;
+use crate::experiment::agents::Contender;
 use crate::experiment::results::{area, last_finite};
-use crate::experiment::run::{Contender, Trial};
+use crate::experiment::trial::Trial;
 use crate::experiment::{Experiment, Findings, Plan, Stop};
+use crate::float::Real;
 use crate::report::Section;
 use crate::stats::mean;
 use crate::table::Table;
+use adfq::agent::NoiseModel;
+use adfq::spec::AgentSpec;
+use adfq::update::Rule;
 use std::collections::BTreeMap;
 
 /// The number of the first trial for tuning: far from those reported, so random MDPs are others too.
@@ -20,11 +26,8 @@ const LOOKS: u64 = 20;
 /// One setting of a grid, with the trials in which it is tried.
 #[derive(Debug)]
 pub struct Try {
-    /// For what.
     pub purpose: Purpose,
-    /// Its place in the grid.
     pub option: usize,
-    /// The trials.
     pub trials: Vec<Trial>,
 }
 
@@ -32,12 +35,9 @@ pub struct Try {
 pub struct Tuning<'a> {
     /// How large to run the study; the number of trials here is [`trials`](Self::trials).
     pub plan: &'a Plan,
-    /// How many trials decide.
     pub trials: usize,
-    /// The domains.
-    pub grounds: &'a [Ground],
-    /// Who takes part.
-    pub entrants: &'a [&'static Entrant],
+    pub domains: &'a [DomainFacts],
+    pub agents: &'a [&'static StudyAgent],
 }
 
 /// The chosen places in the grids, by purpose, domain and label.
@@ -45,14 +45,14 @@ pub type Choices = BTreeMap<(Purpose, &'static str, &'static str), usize>;
 
 impl Experiment for Tuning<'_> {
     type Unit = Try;
-    type Outcome = Vec<crate::float::Real>;
+    type Outcome = Vec<Real>;
 
     fn units(&self) -> Vec<Try> {
         let mut units = Vec::new();
-        for ground in self.grounds {
-            for entrant in self.entrants {
-                units.extend(self.tries(ground, entrant, Purpose::Walk));
-                units.extend(self.tries(ground, entrant, Purpose::Online));
+        for facts in self.domains {
+            for agent in self.agents {
+                units.extend(self.tries(facts, agent, Purpose::Walk));
+                units.extend(self.tries(facts, agent, Purpose::Online));
             }
         }
         units
@@ -66,7 +66,7 @@ impl Experiment for Tuning<'_> {
     fn compute(&self, unit: &Try, stop: &Stop) -> Result<Self::Outcome> {
         let score = |trial: &Trial| {
             let record = trial.run(stop)?;
-            Ok(crate::float::Real::from(match unit.purpose {
+            Ok(Real::from(match unit.purpose {
                 Purpose::Walk => area(&record.rmse),
                 Purpose::Online => last_finite(&record.reward),
             }))
@@ -79,14 +79,14 @@ impl Experiment for Tuning<'_> {
         let mut table =
             Table::new(["purpose", "domain", "agent", "learner", "acting", "mean score", "chosen"]);
         for (unit, scores) in outcomes {
-            let Trial { domain, contender: Contender { label, learner, acting }, .. } = &unit.trials[0];
+            let Trial { domain, contender: Contender { label, agent, policy }, .. } = &unit.trials[0];
             let chosen = choices.get(&(unit.purpose, *domain, *label)) == Some(&unit.option);
             table.push([
                 unit.purpose.score().into(),
                 (*domain).into(),
                 (*label).into(),
-                format!("{learner:?}").into(),
-                format!("{acting:?}").into(),
+                format!("{agent:?}").into(),
+                format!("{policy:?}").into(),
                 mean_of(scores).into(),
                 if chosen { "yes" } else { "" }.into(),
             ])?;
@@ -103,17 +103,17 @@ impl Experiment for Tuning<'_> {
 }
 
 impl Tuning<'_> {
-    fn tries(&self, ground: &Ground, entrant: &Entrant, purpose: Purpose) -> Vec<Try> {
-        let steps = self.plan.steps(purpose.steps(ground));
-        let options = entrant.settings(ground, purpose, steps);
+    fn tries(&self, facts: &DomainFacts, agent: &StudyAgent, purpose: Purpose) -> Vec<Try> {
+        let steps = self.plan.steps(purpose.steps(facts));
+        let options = agent.settings(facts, purpose, steps);
         if options.len() < 2 {
             return Vec::new();
         }
-        let attempt = |(option, (learner, acting))| {
-            let contender = Contender { label: entrant.label, learner, acting };
+        let attempt = |(option, (spec, policy))| {
+            let contender = Contender { label: agent.label, agent: spec, policy };
             let trial = |i| Trial {
                 family: purpose.tuning(),
-                domain: ground.field.name,
+                domain: facts.domain.name,
                 contender,
                 number: FIRST + i,
                 steps,
@@ -129,10 +129,10 @@ impl Tuning<'_> {
 
 impl Purpose {
     /// Steps of a full trial.
-    pub fn steps(self, ground: &Ground) -> u64 {
+    pub fn steps(self, facts: &DomainFacts) -> u64 {
         match self {
-            Self::Walk => ground.field.walk,
-            Self::Online => ground.field.online,
+            Self::Walk => facts.domain.walk,
+            Self::Online => facts.domain.online,
         }
     }
 
@@ -161,13 +161,13 @@ impl Purpose {
     }
 }
 
-fn mean_of(scores: &[crate::float::Real]) -> f64 {
+fn mean_of(scores: &[Real]) -> f64 {
     let scores: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
     mean(&scores)
 }
 
 /// The best setting of each grid; the earlier one of two that are level. A score that is no number is never best.
-pub fn choose(outcomes: &[(Try, Vec<crate::float::Real>)]) -> Choices {
+pub fn choose(outcomes: &[(Try, Vec<Real>)]) -> Choices {
     let mut best: BTreeMap<_, (usize, f64)> = BTreeMap::new();
     for (unit, scores) in outcomes {
         let trial = &unit.trials[0];
@@ -179,4 +179,29 @@ pub fn choose(outcomes: &[(Try, Vec<crate::float::Real>)]) -> Choices {
         }
     }
     best.into_iter().map(|(key, (option, _))| (key, option)).collect()
+}
+
+/// Seconds that one trial is expected to take in a domain with so many pairs (s,a), so that a study can say so before it
+/// starts. Measured on Maze with slip (see `docs/calibration.md`); another machine is off by a factor that is about the
+/// same for all agents.
+pub fn seconds(trial: &Trial, pairs: usize) -> f64 {
+    let pairs = pairs as f64;
+    let look = 120e-9 * pairs;
+    trial.steps as f64 * step_seconds(&trial.contender.agent, pairs) + trial.looks as f64 * look
+}
+
+/// Seconds of one step: acting, moving and learning.
+fn step_seconds(agent: &AgentSpec, pairs: f64) -> f64 {
+    match agent {
+        AgentSpec::Adfq { replay: true, .. } => 4e-6,
+        AgentSpec::Adfq { rule: Rule::Exact, noise: NoiseModel::None, .. } => 3e-6,
+        AgentSpec::Adfq { rule: Rule::Exact, .. } => 6e-6,
+        AgentSpec::Adfq { .. } => 0.4e-6,
+        AgentSpec::QLearning { .. } => 0.1e-6,
+        // One pass over the covariance of all pairs.
+        AgentSpec::KtdQ(_) => 1e-6 + 0.18e-3 * (pairs / 1_056.0) * (pairs / 1_056.0),
+        AgentSpec::BayesianQ { .. } => 18e-6,
+        AgentSpec::SplitStream { .. } => 0.3e-6,
+        AgentSpec::SplitAdfq { settings, .. } => 0.6e-6 + 0.5e-6 * f64::from(settings.sweeps),
+    }
 }

@@ -45,7 +45,7 @@ pub fn arrows(mdp: &Mdp, marks: &[Mark], all: bool) -> String {
     let rows: Vec<String> = maps.chunks(abreast).map(|row| side_by_side(row, width)).collect();
     let mut text = rows.join("\n");
     if shown < layers.len() {
-        text += &format!("({} more maps: --all)\n", layers.len() - shown);
+        text += &format!("({} more maps are not shown)\n", layers.len() - shown);
     }
     text
 }
@@ -180,7 +180,7 @@ mod tests {
     fn many_maps_are_cut_and_said_to_be() {
         let mdp = Grid::parse(&["SFFFFFG"]).unwrap().mdp("flags", 0.0, 0.9).unwrap();
         let marks = vec![RIGHT; mdp.states()];
-        assert!(arrows(&mdp, &marks, false).ends_with("(16 more maps: --all)\n"));
+        assert!(arrows(&mdp, &marks, false).ends_with("(16 more maps are not shown)\n"));
         assert!(!arrows(&mdp, &marks, true).contains("more maps"));
     }
 }

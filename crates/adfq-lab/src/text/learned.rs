@@ -1,12 +1,11 @@
 //! What an agent learned, as text.
 
-use super::columns::align;
 use super::grid::{Mark, arrows};
-use super::number::{chance, count, decimals, fixed, percent};
 use super::{MOST_STATES, more};
 use crate::learn::{AgentKind, Learned, LearnedState, PolicyKind};
 use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
+use adfq_report::text::{align, chance, count, decimals, fixed, percent};
 
 /// With more actions than this a table has a line for each action rather than a column.
 const MOST_COLUMNS: usize = 4;
@@ -245,7 +244,7 @@ mod tests {
     #[test]
     fn the_most_visited_states_are_shown_in_order() {
         let text = page("minimaze", 5_000, false);
-        assert!(text.contains("(52 more states: --all)"), "{text}");
+        assert!(text.contains("(52 more states are not shown)"), "{text}");
         let rows: Vec<&str> =
             text.lines().filter(|line| line.contains(" ± ") && line.starts_with('r')).collect();
         assert_eq!(rows.len(), MOST_STATES);

@@ -1,11 +1,10 @@
 //! A solved MDP as text.
 
-use super::columns::align;
 use super::grid::{Mark, arrows};
-use super::number::{decimals, fixed};
 use super::{MOST_STATES, more};
 use crate::solve::Solved;
 use adfq::mdp::Mdp;
+use adfq_report::text::{align, decimals, fixed};
 
 /// Q*, V* and the optimal policy in a table, on a map if there is one; at most [`MOST_STATES`] states unless `all`.
 ///

@@ -1,16 +1,15 @@
 //! ADFQ (paper Alg. 1): a Gaussian belief per (s,a), updated by any rule of [`update`](crate::update).
 
-use super::table::{Shape, discount, setting};
-use super::{Agent, Believer, Replay, Step};
-use crate::policy::{ValueOfInformation, gaussian_gain};
+use super::table::{discount, setting};
+use super::{Agent, QTable, Replay, Step};
 use crate::random::ChaCha8Rng;
 use crate::update::{Moments, Noise, NoiseKind, Update, Workspace};
 use crate::{Belief, Result};
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
 
 /// The noise variance σ_w² of an update, and how it is treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "NoiseFields", into = "NoiseFields")]
 pub enum NoiseModel {
     /// No noise: deterministic domains.
     #[default]
@@ -19,6 +18,35 @@ pub enum NoiseModel {
     Constant(NoiseKind, f64),
     /// σ_w² / (1 + n(s,a)), with n the number of earlier updates of the pair. The authors take 1e-3.
     Decaying(NoiseKind, f64),
+}
+
+/// How a [`NoiseModel`] is stored.
+#[derive(Serialize, Deserialize)]
+struct NoiseFields {
+    kind: NoiseKind,
+    var: f64,
+    decays: bool,
+}
+
+impl From<NoiseModel> for NoiseFields {
+    fn from(noise: NoiseModel) -> Self {
+        let (kind, var, decays) = match noise {
+            NoiseModel::None => (NoiseKind::None, 0.0, false),
+            NoiseModel::Constant(kind, var) => (kind, var, false),
+            NoiseModel::Decaying(kind, var) => (kind, var, true),
+        };
+        Self { kind, var, decays }
+    }
+}
+
+impl From<NoiseFields> for NoiseModel {
+    fn from(NoiseFields { kind, var, decays }: NoiseFields) -> Self {
+        match (kind, decays) {
+            (NoiseKind::None, _) => Self::None,
+            (kind, false) => Self::Constant(kind, var),
+            (kind, true) => Self::Decaying(kind, var),
+        }
+    }
 }
 
 impl NoiseModel {
@@ -56,7 +84,7 @@ impl Default for AdfqSettings {
 /// Tabular ADFQ.
 ///
 /// ```
-/// use adfq::agent::{Adfq, AdfqSettings, Agent, Believer, Step};
+/// use adfq::agent::{Adfq, AdfqSettings, Agent, Step};
 /// use adfq::Belief;
 ///
 /// let mut agent = Adfq::new(2, 2, 0.9, Belief::new(0.0, 100.0)?, AdfqSettings::default())?;
@@ -66,10 +94,9 @@ impl Default for AdfqSettings {
 /// # Ok::<(), adfq::Error>(())
 /// ```
 pub struct Adfq {
-    shape: Shape,
+    table: QTable,
     discount: f64,
     settings: AdfqSettings,
-    means: Vec<f64>,
     vars: Vec<f64>,
     visits: Vec<u32>,
     workspace: Box<Workspace>,
@@ -85,7 +112,8 @@ impl Adfq {
         prior: Belief,
         settings: AdfqSettings,
     ) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
+        let table = QTable::new(states, actions, prior.mean())?;
+        let pairs = table.len();
         let AdfqSettings { noise, terminal_var, .. } = settings;
         noise.at(0).checked_var()?;
         setting(
@@ -95,12 +123,11 @@ impl Adfq {
             "finite, not negative",
         )?;
         Ok(Self {
-            shape,
+            table,
             discount: discount(gamma)?,
             settings,
-            means: vec![prior.mean(); shape.len()],
-            vars: vec![prior.var(); shape.len()],
-            visits: vec![0; shape.len()],
+            vars: vec![prior.var(); pairs],
+            visits: vec![0; pairs],
             workspace: Box::default(),
             replay: None,
         })
@@ -110,20 +137,20 @@ impl Adfq {
     /// [`Replay::DRAWS`] of the pair's last [`Replay::CAPACITY`] transitions and averages the means and the variances
     /// of the posteriors that each gives with the same prior. Draws come from the agent's own generator.
     pub fn with_replay(self, rng: ChaCha8Rng) -> Result<Self> {
-        let replay = Replay::new(self.shape.states, self.shape.actions, Replay::CAPACITY)?;
+        let replay = Replay::new(self.table.states(), self.table.actions(), Replay::CAPACITY)?;
         Ok(Self { replay: Some((replay, rng)), ..self })
     }
 
     /// The belief over Q(s,a).
     #[inline]
     pub fn belief(&self, state: usize, action: usize) -> Belief {
-        let i = self.shape.index(state, action);
-        Belief::trusted(self.means[i], self.vars[i])
+        let i = self.table.shape.index(state, action);
+        Belief::trusted(self.table.means[i], self.vars[i])
     }
 
     /// How many updates the pair has had.
     pub fn visits(&self, state: usize, action: usize) -> u32 {
-        self.visits[self.shape.index(state, action)]
+        self.visits[self.table.shape.index(state, action)]
     }
 
     /// The posterior after one transition from the current belief of its pair.
@@ -134,8 +161,8 @@ impl Adfq {
         if step.terminal {
             problem.load_terminal(prior, step.reward, self.settings.terminal_var);
         } else {
-            let row = self.shape.row(step.next_state);
-            let next = self.means[row.clone()].iter().zip(&self.vars[row]);
+            let row = self.table.shape.row(step.next_state);
+            let next = self.table.means[row.clone()].iter().zip(&self.vars[row]);
             let next = next.map(|(&mean, &var)| Belief::trusted(mean, var));
             problem.load_beliefs(prior, step.reward, self.discount, next)?;
         }
@@ -164,51 +191,28 @@ impl Adfq {
 }
 
 impl Agent for Adfq {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
     #[inline]
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     #[inline]
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
-        let i = self.shape.index(step.state, step.action);
+        self.table.check(step)?;
+        let i = self.table.shape.index(step.state, step.action);
         let noise = self.settings.noise.at(self.visits[i]);
         let belief = match self.replay {
             None => self.posterior(step, noise)?,
             Some(_) => self.replayed_posterior(step, noise)?,
         };
-        (self.means[i], self.vars[i]) = (belief.mean(), belief.var());
+        (self.table.means[i], self.vars[i]) = (belief.mean(), belief.var());
         self.visits[i] = self.visits[i].saturating_add(1);
         Ok(())
     }
-}
 
-impl Believer for Adfq {
     #[inline]
     fn var(&self, state: usize, action: usize) -> f64 {
-        self.vars[self.shape.index(state, action)]
-    }
-
-    #[inline]
-    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
-        let belief = self.belief(state, action);
-        let normal: f64 = rng.sample(StandardNormal);
-        belief.mean() + belief.sd() * normal
-    }
-}
-
-impl ValueOfInformation for Adfq {
-    fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
-        gaussian_gain(self.belief(state, action).sd(), gap)
+        self.vars[self.table.shape.index(state, action)]
     }
 }
 

@@ -10,11 +10,10 @@ mod normal_gamma;
 
 pub use normal_gamma::NormalGamma;
 
-use super::table::{Shape, argmax, discount};
-use super::{Agent, Believer, Step};
-use crate::policy::ValueOfInformation;
+use super::table::{argmax, discount};
+use super::{Agent, QTable, Step};
+use crate::random::ChaCha8Rng;
 use crate::{Error, Result};
-use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// How a belief takes in a return that it only knows by another belief.
@@ -33,7 +32,7 @@ pub enum Updating {
 /// Bayesian Q-learning on a table.
 ///
 /// ```
-/// use adfq::agent::{Agent, BayesianQ, Believer, NormalGamma, Step, Updating};
+/// use adfq::agent::{Agent, BayesianQ, NormalGamma, Step, Updating};
 ///
 /// let prior = NormalGamma::from_moments(0.0, 10.0, 1.0, 2.0)?;
 /// let mut agent = BayesianQ::new(2, 2, 0.95, prior, Updating::Mixture)?;
@@ -46,12 +45,11 @@ pub enum Updating {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BayesianQ {
-    shape: Shape,
+    /// The means of `beliefs`.
+    table: QTable,
     discount: f64,
     updating: Updating,
     beliefs: Vec<NormalGamma>,
-    /// The means of `beliefs`, which readers want next to each other.
-    means: Vec<f64>,
     steps: u64,
 }
 
@@ -64,35 +62,28 @@ impl BayesianQ {
         prior: NormalGamma,
         updating: Updating,
     ) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
-        let beliefs = vec![prior.checked()?; shape.len()];
-        let means = vec![prior.mean; shape.len()];
-        Ok(Self { shape, discount: discount(gamma)?, updating, beliefs, means, steps: 0 })
+        let prior = prior.checked()?;
+        let table = QTable::new(states, actions, prior.mean)?;
+        let beliefs = vec![prior; table.len()];
+        Ok(Self { table, discount: discount(gamma)?, updating, beliefs, steps: 0 })
     }
 
     /// The belief about the return of (s,a).
     pub fn belief(&self, state: usize, action: usize) -> &NormalGamma {
-        &self.beliefs[self.shape.index(state, action)]
+        &self.beliefs[self.table.shape.index(state, action)]
     }
 }
 
 impl Agent for BayesianQ {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    #[inline]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     /// Learns from one transition. [`Error::Diverged`] says that the new belief is none any more (a variance that
     /// overflowed, say); the old one is then kept.
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
+        self.table.check(step)?;
         self.steps += 1;
         let prior = self.belief(step.state, step.action);
         let posterior = if step.terminal {
@@ -113,24 +104,20 @@ impl Agent for BayesianQ {
             }
             other => other,
         })?;
-        let pair = self.shape.index(step.state, step.action);
-        (self.beliefs[pair], self.means[pair]) = (posterior, posterior.mean);
+        let pair = self.table.shape.index(step.state, step.action);
+        (self.beliefs[pair], self.table.means[pair]) = (posterior, posterior.mean);
         Ok(())
     }
-}
 
-impl Believer for BayesianQ {
     fn var(&self, state: usize, action: usize) -> f64 {
         self.belief(state, action).var()
     }
 
     /// One draw from the Student-t marginal of Q(s,a).
-    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
+    fn sample(&self, state: usize, action: usize, rng: &mut ChaCha8Rng) -> f64 {
         self.belief(state, action).sample(rng)
     }
-}
 
-impl ValueOfInformation for BayesianQ {
     fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
         self.belief(state, action).gain(gap)
     }

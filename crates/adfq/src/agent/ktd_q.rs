@@ -21,13 +21,10 @@ mod factor;
 #[cfg(test)]
 mod tests;
 
-use super::table::{Shape, discount, maximum, setting};
-use super::{Agent, Believer, Step};
-use crate::policy::{ValueOfInformation, gaussian_gain};
+use super::table::{discount, maximum, setting};
+use super::{Agent, QTable, Step};
 use crate::{Error, Result};
 use factor::Factor;
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -88,7 +85,7 @@ impl KtdSettings {
 /// KTD-Q on a table.
 ///
 /// ```
-/// use adfq::agent::{Agent, Believer, KtdQ, KtdSettings, Step};
+/// use adfq::agent::{Agent, KtdQ, KtdSettings, Step};
 ///
 /// let mut agent = KtdQ::new(2, 2, 0.95, KtdSettings::default())?;
 /// agent.update(&Step { state: 1, action: 0, reward: 2.0, next_state: 0, terminal: true })?;
@@ -99,10 +96,9 @@ impl KtdSettings {
 /// ```
 #[derive(Clone, Debug)]
 pub struct KtdQ {
-    shape: Shape,
+    table: QTable,
     discount: f64,
     settings: KtdSettings,
-    means: Vec<f64>,
     factor: Factor,
     steps: u64,
     /// The step up to which each pair has received its process noise.
@@ -123,14 +119,13 @@ struct Prediction {
 impl KtdQ {
     /// A table with independent beliefs.
     pub fn new(states: usize, actions: usize, gamma: f64, settings: KtdSettings) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
         settings.check()?;
-        let n = shape.len();
+        let table = QTable::new(states, actions, settings.initial_mean)?;
+        let n = table.len();
         Ok(Self {
-            shape,
+            table,
             discount: discount(gamma)?,
             settings,
-            means: vec![settings.initial_mean; n],
             factor: Factor::scaled_identity(n, settings.initial_var.sqrt()),
             steps: 0,
             loaded: vec![0; n],
@@ -141,7 +136,7 @@ impl KtdQ {
 
     /// c² = n + κ.
     fn spread(&self) -> f64 {
-        self.shape.len() as f64 + self.settings.kappa
+        self.table.shape.len() as f64 + self.settings.kappa
     }
 
     /// Process noise that pair `i` has not received yet.
@@ -169,7 +164,7 @@ impl KtdQ {
             return (0.0, 0.0);
         }
         row.fold((f64::NEG_INFINITY, f64::NEG_INFINITY), |(plus, minus), b| {
-            let (mean, shift) = (self.means[b], c * self.entry(b, j));
+            let (mean, shift) = (self.table.means[b], c * self.entry(b, j));
             let larger = |x, y| if x > y { x } else { y };
             (larger(mean + shift, plus), larger(mean - shift, minus))
         })
@@ -179,7 +174,7 @@ impl KtdQ {
     fn predict(&mut self, state_action: usize, row: Range<usize>) -> Prediction {
         let (c2, gamma) = (self.spread(), self.discount);
         let c = c2.sqrt();
-        let greedy = if row.is_empty() { 0.0 } else { maximum(&self.means[row.clone()]) };
+        let greedy = if row.is_empty() { 0.0 } else { maximum(&self.table.means[row.clone()]) };
         // Columns beyond the last row that g reads are zero there: their pairs have v = 0 and m = r₀.
         let columns = row.end.max(state_action + 1);
         self.q.clear();
@@ -197,7 +192,7 @@ impl KtdQ {
         // r̂ = r₀ + d̄ with d̄ = Σdⱼ/c², and so rest = noise + Σdⱼ²/c² - d̄².
         let mean_bend = bend / c2;
         let rest = self.settings.observation_noise + (bend2 / c2 - mean_bend * mean_bend).max(0.0);
-        let reward = self.means[state_action] - gamma * greedy + mean_bend;
+        let reward = self.table.means[state_action] - gamma * greedy + mean_bend;
         Prediction { reward, var: v2 / (4.0 * c2) + rest, rest }
     }
 
@@ -207,26 +202,19 @@ impl KtdQ {
 }
 
 impl Agent for KtdQ {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    #[inline]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     /// Learns from one transition. [`Error::Diverged`] says that an estimate left all bounds; the agent is then
     /// of no further use.
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
+        self.table.check(step)?;
         self.steps += 1;
-        let state_action = self.shape.index(step.state, step.action);
+        let state_action = self.table.shape.index(step.state, step.action);
         let goes_on = !step.terminal || self.settings.bootstrap_at_end;
-        let row = if goes_on { self.shape.row(step.next_state) } else { 0..0 };
+        let row = if goes_on { self.table.shape.row(step.next_state) } else { 0..0 };
         if self.settings.process_noise > 0.0 {
             self.load(state_action);
             row.clone().for_each(|i| self.load(i));
@@ -240,32 +228,19 @@ impl Agent for KtdQ {
         self.factor.contract(&self.q, predicted.rest / predicted.var, &mut self.image);
         // K (r - r̂) with K = P_θr/P_r = L q/√P_r.
         let surprise = (step.reward - predicted.reward) / predicted.var.sqrt();
-        for (mean, gain) in self.means.iter_mut().zip(&self.image) {
+        for (mean, gain) in self.table.means.iter_mut().zip(&self.image) {
             *mean += gain * surprise;
         }
-        match self.means.iter().find(|mean| mean.abs() > DIVERGED || mean.is_nan()) {
+        match self.table.means.iter().find(|mean| mean.abs() > DIVERGED || mean.is_nan()) {
             None => Ok(()),
             Some(&mean) => Err(self.diverged("an estimate", mean)),
         }
     }
-}
 
-impl Believer for KtdQ {
-    /// Takes O(n): the variance is the squared length of a row of the factor.
+    /// One draw of [`Agent::sample`] is from the marginal belief: draws for two pairs are independent though the beliefs are
+    /// not. Takes O(n): the variance is the squared length of a row of the factor.
     fn var(&self, state: usize, action: usize) -> f64 {
-        let i = self.shape.index(state, action);
+        let i = self.table.shape.index(state, action);
         self.factor.variance(i) + self.pending(i)
-    }
-
-    /// One draw from the marginal belief; draws for two pairs are independent though the beliefs are not.
-    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
-        let normal: f64 = rng.sample(StandardNormal);
-        self.means(state)[action] + self.var(state, action).sqrt() * normal
-    }
-}
-
-impl ValueOfInformation for KtdQ {
-    fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
-        gaussian_gain(self.var(state, action).sqrt(), gap)
     }
 }

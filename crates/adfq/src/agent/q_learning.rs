@@ -1,7 +1,7 @@
 //! Q-learning (Watkins 1989), the paper's first opponent: a point estimate per (s,a) and a learning rate.
 
-use super::table::{Shape, discount, maximum, setting};
-use super::{Agent, Step};
+use super::table::{discount, maximum, setting};
+use super::{Agent, QTable, Step};
 use crate::Result;
 use serde::{Deserialize, Serialize};
 
@@ -75,50 +75,40 @@ impl LearningRate {
 /// ```
 #[derive(Clone, Debug)]
 pub struct QLearning {
-    shape: Shape,
+    table: QTable,
     discount: f64,
     rate: LearningRate,
-    means: Vec<f64>,
     visits: Vec<u32>,
 }
 
 impl QLearning {
     /// A table whose estimates all start at `initial`.
     pub fn new(states: usize, actions: usize, gamma: f64, rate: LearningRate, initial: f64) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
         rate.check()?;
-        let initial = setting("initial", initial, initial.is_finite(), "finite")?;
-        let (means, visits) = (vec![initial; shape.len()], vec![0; shape.len()]);
-        Ok(Self { shape, discount: discount(gamma)?, rate, means, visits })
+        let table = QTable::new(states, actions, initial)?;
+        let visits = vec![0; table.len()];
+        Ok(Self { table, discount: discount(gamma)?, rate, visits })
     }
 
     /// How many transitions from (s,a) the agent has learned from.
     pub fn visits(&self, state: usize, action: usize) -> u32 {
-        self.visits[self.shape.index(state, action)]
+        self.visits[self.table.shape.index(state, action)]
     }
 }
 
 impl Agent for QLearning {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
     #[inline]
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     #[inline]
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
+        self.table.check(step)?;
         let next = if step.terminal { 0.0 } else { maximum(self.means(step.next_state)) };
-        let i = self.shape.index(step.state, step.action);
+        let i = self.table.shape.index(step.state, step.action);
         self.visits[i] = self.visits[i].saturating_add(1);
-        let mean = &mut self.means[i];
+        let mean = &mut self.table.means[i];
         *mean += self.rate.at(self.visits[i]) * (step.reward + self.discount * next - *mean);
         Ok(())
     }

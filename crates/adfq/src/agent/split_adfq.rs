@@ -4,26 +4,23 @@
 //! nothing counts twice. After each step the pair itself is looked up, and then a few others, first of all those that
 //! lead to what has changed. What acts by it: [`Optimist`](crate::policy::Optimist), or any policy that reads beliefs.
 
-mod agenda;
 mod echo;
 mod population;
 mod settings;
+mod sweep;
 mod tally;
 
 pub use settings::{Heir, SplitSettings};
 
-use super::table::{Shape, argmax, discount, maximum};
-use super::{Agent, Believer, Rewards, Step};
+use super::table::{argmax, discount, maximum};
+use super::{Agent, QTable, Rewards, Step};
 use crate::Result;
 use crate::normal::cdf;
-use crate::policy::{Hopeful, ValueOfInformation, gaussian_gain};
 use crate::random::ChaCha8Rng;
 use crate::update::split::{self, Member, SplitPrior, Target};
-use agenda::Agenda;
 use echo::Echo;
 use population::Population;
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
+use sweep::SweepQueue;
 use tally::Tally;
 
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
@@ -35,7 +32,7 @@ const DRIFT: f64 = 0.01;
 /// Split ADFQ on a table.
 ///
 /// ```
-/// use adfq::agent::{Agent, Believer, Rewards, SplitAdfq, SplitSettings};
+/// use adfq::agent::{Agent, Rewards, SplitAdfq, SplitSettings};
 /// use adfq::mdp;
 /// use adfq::policy::{Optimist, Policy};
 /// use adfq::random::stream;
@@ -58,15 +55,15 @@ const DRIFT: f64 = 0.01;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitAdfq {
-    shape: Shape,
+    /// The means of all pairs.
+    table: QTable,
     discount: f64,
     settings: SplitSettings,
     tally: Tally,
     population: Population,
     echo: Echo,
-    agenda: Agenda,
-    /// The means of all pairs, which readers want next to each other, and that of those never tried among them.
-    means: Vec<f64>,
+    sweep: SweepQueue,
+    /// The mean of the pairs that were never tried.
     untried: f64,
     /// Beliefs and hopeful values of the pairs that were tried; all others have the population's.
     members: Vec<Member>,
@@ -94,20 +91,20 @@ impl SplitAdfq {
         settings: SplitSettings,
         rng: ChaCha8Rng,
     ) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
         let settings = settings.checked()?;
         let prior = rewards.prior(gamma)?;
+        let table = QTable::new(states, actions, prior.mean())?;
+        let shape = table.shape;
         // A pair that was never tried may pay the largest reward at once, whatever all others did.
         let least = (0.5 * (rewards.max - rewards.min)).powi(2).min(prior.var());
         Ok(Self {
-            shape,
+            table,
             discount: discount(gamma)?,
             settings,
             tally: Tally::new(shape),
             population: Population::new(shape.len(), prior, least, settings),
             echo: Echo::new(shape, rng),
-            agenda: Agenda::new(shape.len()),
-            means: vec![prior.mean(); shape.len()],
+            sweep: SweepQueue::new(shape.len()),
             untried: prior.mean(),
             members: vec![Member { mean: prior.mean(), own: prior.var(), var: prior.var() }; shape.len()],
             hopes: vec![0.0; shape.len()],
@@ -116,7 +113,7 @@ impl SplitAdfq {
 
     /// How many transitions from (s,a) the agent has learned from.
     pub fn visits(&self, state: usize, action: usize) -> u32 {
-        self.tally.visits(self.shape.index(state, action))
+        self.tally.visits(self.table.shape.index(state, action))
     }
 
     /// What is believed of a pair that was never tried.
@@ -144,12 +141,12 @@ impl SplitAdfq {
     }
 
     fn value(&self, state: usize, prior: &SplitPrior) -> Value {
-        let row = self.shape.row(state);
+        let row = self.table.shape.row(state);
         let hope = row.clone().fold(f64::NEG_INFINITY, |best, pair| best.max(self.hope(pair, prior)));
         let (mean, var) = match self.settings.heir {
             Heir::Maximum => split::maximum(row.map(|pair| self.member(pair, prior))),
             Heir::Greedy => {
-                let greedy = self.member(row.start + argmax(&self.means[row]), prior);
+                let greedy = self.member(row.start + argmax(&self.table.means[row]), prior);
                 (greedy.mean, greedy.var)
             }
         };
@@ -161,8 +158,8 @@ impl SplitAdfq {
         if !self.settings.echo {
             return 0.0;
         }
-        let state = pair / self.shape.actions;
-        let behind = self.means[pair] - maximum(&self.means[self.shape.row(state)]);
+        let state = pair / self.table.shape.actions;
+        let behind = self.table.means[pair] - maximum(&self.table.means[self.table.shape.row(state)]);
         let chosen = if behind < 0.0 { 2.0 * cdf(behind / self.member(pair, prior).var.sqrt()) } else { 1.0 };
         chosen * self.echo.at(state, self.discount)
     }
@@ -186,7 +183,7 @@ impl SplitAdfq {
         // what a pair never tried may be worth, unless the pair itself has shown it.
         let hope = hope.min(self.top(&prior).max(belief.mean + reach * belief.sampling.sqrt()));
         self.members[pair] = Member { mean: belief.mean, own: belief.own, var };
-        (self.means[pair], self.hopes[pair]) = (belief.mean, hope);
+        (self.table.means[pair], self.hopes[pair]) = (belief.mean, hope);
         self.population.note(pair, visits, &belief);
         Ok(())
     }
@@ -196,14 +193,14 @@ impl SplitAdfq {
         let prior = self.population.prior().belief;
         if (prior.mean() - self.untried).abs() > DRIFT * prior.sd() {
             self.untried = prior.mean();
-            let untried = (0..self.shape.len()).filter(|&pair| self.tally.visits(pair) == 0);
-            untried.for_each(|pair| self.means[pair] = prior.mean());
+            let untried = (0..self.table.shape.len()).filter(|&pair| self.tally.visits(pair) == 0);
+            untried.for_each(|pair| self.table.means[pair] = prior.mean());
         }
     }
 
-    /// Looks a pair up and, if that is news about its state, puts all that lead there on the agenda.
+    /// Looks a pair up and, if that is news about its state, puts all that lead there into the queue of the sweep.
     fn renew(&mut self, pair: usize) -> Result<()> {
-        let state = pair / self.shape.actions;
+        let state = pair / self.table.shape.actions;
         let before = self.value(state, &self.population.prior());
         self.look_up(pair)?;
         let after = self.value(state, &self.population.prior());
@@ -212,70 +209,46 @@ impl SplitAdfq {
             || (after.hope - before.hope).abs() > enough
             || (after.var.sqrt() - before.var.sqrt()).abs() > enough;
         if news {
-            self.tally.predecessors(state).iter().for_each(|&pair| self.agenda.push(pair));
+            self.tally.predecessors(state).iter().for_each(|&pair| self.sweep.push(pair));
         }
         Ok(())
     }
 }
 
 impl Agent for SplitAdfq {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
     #[inline]
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
-        let pair = self.shape.index(step.state, step.action);
+        self.table.check(step)?;
+        let pair = self.table.shape.index(step.state, step.action);
         self.tally.count(step);
         if self.tally.visits(pair) == 1 {
-            self.agenda.welcome(pair);
+            self.sweep.welcome(pair);
             self.population.welcome();
         }
         if self.settings.echo {
-            self.echo.step(step.state, self.discount, self.shape, &self.means, &self.tally);
+            self.echo.step(step.state, self.discount, self.table.shape, &self.table.means, &self.tally);
         }
         self.renew(pair)?;
         for _ in 0..self.settings.sweeps {
-            let Some(pair) = self.agenda.next() else { break };
+            let Some(pair) = self.sweep.next() else { break };
             self.renew(pair)?;
         }
         self.follow();
         Ok(())
     }
-}
 
-impl Believer for SplitAdfq {
     #[inline]
     fn var(&self, state: usize, action: usize) -> f64 {
-        self.member(self.shape.index(state, action), &self.population.prior()).var
+        self.member(self.table.shape.index(state, action), &self.population.prior()).var
     }
 
-    #[inline]
-    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
-        let normal: f64 = rng.sample(StandardNormal);
-        self.means(state)[action] + self.var(state, action).sqrt() * normal
-    }
-}
-
-impl Hopeful for SplitAdfq {
     /// The value [`reach`](SplitSettings::reach) sd of luck away, here and in all that follows.
     #[inline]
     fn hopeful(&self, state: usize, action: usize) -> f64 {
-        self.hope(self.shape.index(state, action), &self.population.prior())
-    }
-}
-
-impl ValueOfInformation for SplitAdfq {
-    fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
-        gaussian_gain(self.var(state, action).sqrt(), gap)
+        self.hope(self.table.shape.index(state, action), &self.population.prior())
     }
 }

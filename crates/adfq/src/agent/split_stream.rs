@@ -3,13 +3,10 @@
 //! What [`SplitAdfq`](super::SplitAdfq) looks up this has to follow. Kept for tables too large for a tally, and to show
 //! what the tally is good for.
 
-use super::table::{Shape, discount, setting};
-use super::{Agent, Believer, Rewards, Step};
-use crate::policy::{ValueOfInformation, gaussian_gain};
+use super::table::{discount, setting};
+use super::{Agent, QTable, Rewards, Step};
 use crate::update::split::{Member, Streamed, Target, maximum};
 use crate::{Belief, Result};
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 /// How the noise of targets is learned.
@@ -45,7 +42,7 @@ impl Default for StreamSettings {
 /// The streaming form on a table.
 ///
 /// ```
-/// use adfq::agent::{Agent, Believer, Rewards, SplitStream, Step, StreamSettings};
+/// use adfq::agent::{Agent, Rewards, SplitStream, Step, StreamSettings};
 ///
 /// let mut agent = SplitStream::new(2, 2, 0.9, Rewards::within(0.0, 1.0), StreamSettings::default())?;
 /// let step = Step { state: 1, action: 0, reward: 1.0, next_state: 0, terminal: true };
@@ -56,11 +53,10 @@ impl Default for StreamSettings {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitStream {
-    shape: Shape,
+    table: QTable,
     discount: f64,
     settings: StreamSettings,
     prior: Belief,
-    means: Vec<f64>,
     beliefs: Vec<Streamed>,
     noises: Vec<Noise>,
     /// What all pairs have shown together.
@@ -96,22 +92,22 @@ impl SplitStream {
         rewards: Rewards,
         settings: StreamSettings,
     ) -> Result<Self> {
-        let shape = Shape::new(states, actions)?;
         let StreamSettings { noise, drift, .. } = settings;
         setting("noise", noise, noise > 0.0 && noise.is_finite(), "positive and finite")?;
         setting("drift", drift, (0.0..=1.0).contains(&drift), "between 0 and 1")?;
         let prior = rewards.prior(gamma)?;
+        let table = QTable::new(states, actions, prior.mean())?;
+        let pairs = table.len();
         let unknown = Streamed { mean: prior.mean(), own: prior.var(), inherited: 0.0 };
         Ok(Self {
-            shape,
+            table,
             discount: discount(gamma)?,
             settings,
             prior,
-            means: vec![prior.mean(); shape.len()],
-            beliefs: vec![unknown; shape.len()],
-            noises: vec![Noise::default(); shape.len()],
+            beliefs: vec![unknown; pairs],
+            noises: vec![Noise::default(); pairs],
             pool: Noise::default(),
-            last: vec![None; shape.len()],
+            last: vec![None; pairs],
         })
     }
 
@@ -121,7 +117,7 @@ impl SplitStream {
             return Target { count: 1.0, mean: step.reward, scatter: 0.0, var: 0.0 };
         }
         let of = |b: &Streamed| Member { mean: b.mean, own: b.own, var: b.var() };
-        let (mean, var) = maximum(self.beliefs[self.shape.row(step.next_state)].iter().map(of));
+        let (mean, var) = maximum(self.beliefs[self.table.shape.row(step.next_state)].iter().map(of));
         let gamma = self.discount;
         Target { count: 1.0, mean: step.reward + gamma * mean, scatter: 0.0, var: gamma * gamma * var }
     }
@@ -139,22 +135,14 @@ impl SplitStream {
 }
 
 impl Agent for SplitStream {
-    fn states(&self) -> usize {
-        self.shape.states
-    }
-
-    fn actions(&self) -> usize {
-        self.shape.actions
-    }
-
     #[inline]
-    fn means(&self, state: usize) -> &[f64] {
-        &self.means[self.shape.row(state)]
+    fn table(&self) -> &QTable {
+        &self.table
     }
 
     fn update(&mut self, step: &Step) -> Result<()> {
-        self.shape.check(step)?;
-        let pair = self.shape.index(step.state, step.action);
+        self.table.check(step)?;
+        let pair = self.table.shape.index(step.state, step.action);
         let target = self.target(step);
         if let Some(last) = self.last[pair].replace(*step)
             && self.settings.noise_from == NoiseFrom::Differences
@@ -169,27 +157,13 @@ impl Agent for SplitStream {
             let left = target.mean - after.mean;
             self.learn_noise(pair, left * left + after.own);
         }
-        (self.beliefs[pair], self.means[pair]) = (after, after.mean);
+        (self.beliefs[pair], self.table.means[pair]) = (after, after.mean);
         Ok(())
     }
-}
 
-impl Believer for SplitStream {
     #[inline]
     fn var(&self, state: usize, action: usize) -> f64 {
-        self.beliefs[self.shape.index(state, action)].var().max(f64::MIN_POSITIVE)
-    }
-
-    #[inline]
-    fn sample<R: Rng>(&self, state: usize, action: usize, rng: &mut R) -> f64 {
-        let normal: f64 = rng.sample(StandardNormal);
-        self.means(state)[action] + self.var(state, action).sqrt() * normal
-    }
-}
-
-impl ValueOfInformation for SplitStream {
-    fn gain(&self, state: usize, action: usize, gap: f64) -> f64 {
-        gaussian_gain(self.var(state, action).sqrt(), gap)
+        self.beliefs[self.table.shape.index(state, action)].var().max(f64::MIN_POSITIVE)
     }
 }
 

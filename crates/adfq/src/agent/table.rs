@@ -1,4 +1,4 @@
-//! What every tabular agent shares: the shape of its table, and the two questions it asks of a row.
+//! What every tabular agent shares: its table of estimates, and the two questions it asks of a row.
 
 use super::Step;
 use crate::{Error, Result};
@@ -62,6 +62,72 @@ impl Shape {
             }
         }
         Error::Reward(step.reward)
+    }
+}
+
+/// The estimates of a tabular agent: one number for each (s,a). The actions of a state are next to each other.
+///
+/// ```
+/// use adfq::agent::QTable;
+///
+/// let mut table = QTable::new(3, 2, 0.0)?;
+/// table.set(1, 0, 5.0);
+/// assert_eq!((table.states(), table.row(1)), (3, &[5.0, 0.0][..]));
+/// # Ok::<(), adfq::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct QTable {
+    pub(crate) shape: Shape,
+    pub(crate) means: Vec<f64>,
+}
+
+impl QTable {
+    /// A table with at least one state and one action, filled with a finite number.
+    pub fn new(states: usize, actions: usize, initial: f64) -> Result<Self> {
+        let shape = Shape::new(states, actions)?;
+        setting("initial", initial, initial.is_finite(), "finite")?;
+        Ok(Self { shape, means: vec![initial; shape.len()] })
+    }
+
+    /// Number of states |S|.
+    #[inline]
+    pub fn states(&self) -> usize {
+        self.shape.states
+    }
+
+    /// Number of actions |A|.
+    #[inline]
+    pub fn actions(&self) -> usize {
+        self.shape.actions
+    }
+
+    /// The estimates of a state, one for each action.
+    ///
+    /// # Panics
+    /// If there is no such state, like an index into a slice.
+    #[inline]
+    pub fn row(&self, state: usize) -> &[f64] {
+        &self.means[self.shape.row(state)]
+    }
+
+    /// Changes the estimate of (s,a).
+    ///
+    /// # Panics
+    /// If there is no such pair.
+    #[inline]
+    pub fn set(&mut self, state: usize, action: usize, value: f64) {
+        self.means[self.shape.row(state)][action] = value;
+    }
+
+    /// Whether an agent with this table can learn from the transition; the error says why not.
+    #[inline]
+    pub fn check(&self, step: &Step) -> Result<()> {
+        self.shape.check(step)
+    }
+
+    /// Number of pairs (s,a).
+    pub(crate) fn len(&self) -> usize {
+        self.means.len()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Agent, Step};
 use crate::policy::{Policy, Uniform};
+use crate::random::ChaCha8Rng;
 use rand::{Rng, RngExt};
 
 pub const DISCOUNT: f64 = 0.95;
@@ -45,16 +46,16 @@ pub fn loop_error<A: Agent>(agent: &A) -> f64 {
 }
 
 /// Lets an agent learn from `steps` uniformly random actions in Loop.
-pub fn walk_loop<A: Agent, R: Rng>(agent: &mut A, steps: usize, rng: &mut R) {
+pub fn walk_loop<A: Agent>(agent: &mut A, steps: usize, rng: &mut ChaCha8Rng) {
     act_in_loop(agent, &mut Uniform, steps, rng);
 }
 
 /// Lets an agent act and learn in Loop; returns the reward it collects.
-pub fn act_in_loop<A: Agent, P: Policy<A>, R: Rng>(
+pub fn act_in_loop<A: Agent, P: Policy<A>>(
     agent: &mut A,
     policy: &mut P,
     steps: usize,
-    rng: &mut R,
+    rng: &mut ChaCha8Rng,
 ) -> f64 {
     let (mut state, mut collected) = (0, 0.0);
     for _ in 0..steps {
@@ -73,7 +74,7 @@ pub fn pull<R: Rng>(action: usize, rng: &mut R) -> Step {
 }
 
 /// Lets an agent learn from `pulls` random pulls; returns the average reward of each arm.
-pub fn pull_bandit<A: Agent, R: Rng>(agent: &mut A, pulls: usize, rng: &mut R) -> [f64; 2] {
+pub fn pull_bandit<A: Agent>(agent: &mut A, pulls: usize, rng: &mut ChaCha8Rng) -> [f64; 2] {
     let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
     for _ in 0..pulls {
         let step = pull(Uniform.act(agent, 0, rng), rng);

@@ -129,11 +129,11 @@ pub enum MdpError {
     #[error("the grid cannot be read: {0}")]
     Grid(String),
     /// No domain has this name.
-    #[error("there is no MDP named {name:?}; did you mean {closest:?}? Known names: {known}")]
+    #[error("there is no MDP named {name:?}{}: {known}", crate::mdp::suggestion(closest))]
     Name {
         /// The name asked for.
         name: String,
-        /// The known name most like it.
+        /// The known name most like it; empty if none is near.
         closest: String,
         /// All known names.
         known: String,

@@ -1,6 +1,6 @@
 //! Grid worlds drawn in characters: collect the flags, then leave through the goal.
 
-use super::{Layout, Mdp, MdpBuilder, MdpError, Outcome, slip::slipping};
+use super::{Layout, Mdp, MdpBuilder, MdpError, Outcome};
 use crate::Result;
 
 /// More flags than this make more states than anyone wants.
@@ -125,6 +125,20 @@ impl Grid {
         let plus = if flags.is_empty() { "" } else { "+" };
         format!("r{row}c{column}{plus}{flags}")
     }
+}
+
+/// Actions that do not always do what they should, the one kind of noise in Loop, Chain and the mazes: what is performed,
+/// and with which probability, when one means to do `intended` and may slip to `other`.
+pub(super) fn slipping<T>(
+    domain: &'static str,
+    slip: f64,
+    intended: T,
+    other: T,
+) -> Result<impl Iterator<Item = (f64, T)>, MdpError> {
+    if !(0.0..=1.0).contains(&slip) {
+        return Err(MdpError::Parameter { domain, parameter: "slip", range: "from 0 to 1", value: slip });
+    }
+    Ok([(1.0 - slip, intended), (slip, other)].into_iter().filter(|&(probability, _)| probability > 0.0))
 }
 
 #[cfg(test)]

@@ -19,34 +19,27 @@
 //! ```
 
 mod builder;
-mod chain;
 mod deep_sea;
+mod domains;
 mod error;
 pub mod file;
 mod grid;
 mod layout;
 mod linear;
-mod loop_;
 mod markov;
-mod maze;
 mod model;
 mod random;
 mod registry;
-mod simple;
-mod slip;
 mod solve;
 
 pub use builder::MdpBuilder;
-pub use chain::chain;
 pub use deep_sea::DeepSea;
+pub use domains::{chain, loop_, maze, minimaze, simple};
 pub use error::MdpError;
 pub use grid::Grid;
 pub use layout::Layout;
-pub use loop_::loop_;
 pub use markov::average_reward;
-pub use maze::{maze, minimaze};
 pub use model::{Mdp, Outcome};
 pub use random::Garnet;
-pub use registry::{closest, named, names};
-pub use simple::simple;
+pub use registry::{closest, named, names, suggestion};
 pub use solve::{Solution, policy_iteration, value_iteration};

@@ -4,7 +4,10 @@
 //! [`solve`](super::solve).
 
 use super::{Layout, MdpError};
-use crate::{Result, agent::Step};
+use crate::{
+    Result,
+    agent::{Rewards, Step},
+};
 use rand::{Rng, RngExt};
 use std::{borrow::Cow, fmt};
 
@@ -182,20 +185,28 @@ impl Mdp {
         reached
     }
 
-    /// The least and the greatest reward that can be met.
+    /// The range of the rewards that can be met: all that Split ADFQ is told of a task. Where all rewards are the same the
+    /// range reaches to 0, or from 0 to 1.
     ///
     /// ```
-    /// assert_eq!(adfq::mdp::named("chain")?.reward_range(), (0.0, 10.0));
+    /// use adfq::agent::Rewards;
+    ///
+    /// assert_eq!(adfq::mdp::named("chain")?.rewards(), Rewards::within(0.0, 10.0));
     /// # Ok::<(), adfq::Error>(())
     /// ```
-    pub fn reward_range(&self) -> (f64, f64) {
+    pub fn rewards(&self) -> Rewards {
         let reachable = self.reachable();
         let states = (0..self.states()).filter(|&state| reachable[state]);
         let pairs = states.flat_map(|state| (0..self.actions()).map(move |action| (state, action)));
         let outcomes = pairs.flat_map(|(state, action)| self.outcomes(state, action));
-        outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
+        let (min, max) = outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
             (low.min(outcome.reward), high.max(outcome.reward))
-        })
+        });
+        match (min, max) {
+            (0.0, 0.0) => Rewards::within(0.0, 1.0),
+            (min, max) if min == max => Rewards::within(min.min(0.0), max.max(0.0)),
+            (min, max) => Rewards::within(min, max),
+        }
     }
 
     /// Whether the task is continuing: no terminal transition can ever happen.

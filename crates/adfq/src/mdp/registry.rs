@@ -60,42 +60,44 @@ pub fn named(name: &str) -> Result<Mdp> {
     Err(MdpError::Name { name: name.into(), closest, known: known.join(", ") }.into())
 }
 
-/// The known name that is most like the one that was typed; empty if none is known.
+/// Names less like each other than this are not suggested. 1 is equality, 0 has no letter in common.
+const NEAR: f64 = 0.5;
+
+/// The known name that is most like the one that was typed; empty if none is near.
 ///
 /// ```
 /// use adfq::mdp::closest;
 ///
-/// assert_eq!(closest("lop", &["loop".into(), "maze".into()]), "loop");
+/// let known = ["loop".to_owned(), "maze".to_owned()];
+/// assert_eq!(closest("lop", &known), "loop");
+/// assert_eq!(closest("pendulum", &known), "");
 /// ```
 pub fn closest(typed: &str, known: &[String]) -> String {
-    known.iter().min_by_key(|candidate| distance(typed, candidate)).cloned().unwrap_or_default()
+    let likeness = |name: &String| strsim::normalized_damerau_levenshtein(typed, name);
+    let near = known.iter().map(|name| (likeness(name), name)).filter(|&(likeness, _)| likeness >= NEAR);
+    // Of equals the first.
+    let best = near.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    best.map_or(String::new(), |(_, name)| name.clone())
 }
 
-/// How many letters have to be inserted, removed or replaced to turn one word into the other (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, c) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, d) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(c != *d);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
+/// The middle of an error about a name that does not exist, before the list of those that do.
+///
+/// ```
+/// use adfq::mdp::suggestion;
+///
+/// assert_eq!(suggestion("loop"), "; did you mean \"loop\"? Known names");
+/// assert_eq!(suggestion(""), "; known names");
+/// ```
+pub fn suggestion(closest: &str) -> String {
+    match closest {
+        "" => "; known names".to_owned(),
+        name => format!("; did you mean {name:?}? Known names"),
     }
-    row[to.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_edits() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "maze"), 4);
-        assert_eq!(distance("maze", "maze"), 0);
-    }
 
     #[test]
     fn suggests_the_closest_name() {
@@ -105,5 +107,10 @@ mod tests {
             let error = named(typed).unwrap_err().to_string();
             assert!(error.contains(&format!("did you mean {meant:?}?")), "{error}");
         }
+    }
+    #[test]
+    fn nothing_is_suggested_that_is_not_near() {
+        let error = named("pendulum").unwrap_err().to_string();
+        assert!(error.starts_with("there is no MDP named \"pendulum\"; known names: "), "{error}");
     }
 }

@@ -4,6 +4,7 @@ use super::Policy;
 use crate::Result;
 use crate::agent::Agent;
 use crate::agent::table::setting;
+use crate::random::ChaCha8Rng;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +77,7 @@ impl EpsilonGreedy {
 
 impl<A: Agent + ?Sized> Policy<A> for EpsilonGreedy {
     #[inline]
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         let epsilon = self.epsilon.at(self.acts);
         self.acts += 1;
         if epsilon > 0.0 && rng.random::<f64>() < epsilon {

@@ -3,16 +3,10 @@
 use super::Policy;
 use super::epsilon_greedy::best;
 use crate::agent::Agent;
-use rand::Rng;
+use crate::random::ChaCha8Rng;
 use smallvec::SmallVec;
 
-/// An agent that can say how large a value may be.
-pub trait Hopeful: Agent {
-    /// What Q(s,a) is worth with luck: an upper value, of which the agent's documentation says how rarely it is exceeded.
-    fn hopeful(&self, state: usize, action: usize) -> f64;
-}
-
-/// Chooses the action with the largest hopeful value, a random one of them if there are several. The action is then as
+/// Chooses the action with the largest [hopeful](Agent::hopeful) value, a random one of them if there are several. The action is then as
 /// good as hoped or something is learned.
 ///
 /// ```
@@ -31,8 +25,8 @@ pub trait Hopeful: Agent {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Optimist;
 
-impl<A: Hopeful + ?Sized> Policy<A> for Optimist {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+impl<A: Agent + ?Sized> Policy<A> for Optimist {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         let values: SmallVec<[f64; 16]> = (0..agent.actions()).map(|a| agent.hopeful(state, a)).collect();
         best(&values, rng)
     }

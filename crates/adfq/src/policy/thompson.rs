@@ -1,8 +1,8 @@
 //! Thompson sampling: act best in one world drawn from the belief (paper §4.3).
 
 use super::Policy;
-use crate::agent::Believer;
-use rand::Rng;
+use crate::agent::Agent;
+use crate::random::ChaCha8Rng;
 
 /// Draws each Q(s,a) once from its belief, independently, and takes the action with the largest draw. In Bayesian
 /// Q-learning this is Dearden's Q-value sampling.
@@ -23,8 +23,8 @@ use rand::Rng;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thompson;
 
-impl<A: Believer + ?Sized> Policy<A> for Thompson {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+impl<A: Agent + ?Sized> Policy<A> for Thompson {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         let (mut best, mut largest) = (0, f64::NEG_INFINITY);
         for action in 0..agent.actions() {
             let drawn = agent.sample(state, action, rng);

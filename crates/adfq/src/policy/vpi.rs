@@ -10,30 +10,8 @@ use super::Policy;
 use super::epsilon_greedy::best;
 use crate::agent::Agent;
 use crate::agent::table::argmax;
-use crate::normal::{mills, pdf};
-use rand::Rng;
+use crate::random::ChaCha8Rng;
 use smallvec::SmallVec;
-
-/// An agent whose beliefs are symmetric, and can say what a surprise in one of them is worth.
-pub trait ValueOfInformation: Agent {
-    /// E max(Q(s,a) - μ(s,a) - gap, 0): by how much Q(s,a) exceeds its mean and a gap ≥ 0, on average.
-    fn gain(&self, state: usize, action: usize, gap: f64) -> f64;
-}
-
-/// The gain of a Gaussian belief: σ (φ(z) - z Φ(-z)) with z = gap/σ.
-///
-/// ```
-/// use adfq::policy::gaussian_gain;
-///
-/// // Without a gap, half the mean absolute deviation σ√(2/π).
-/// assert!((gaussian_gain(3.0, 0.0) - 1.196826841204298).abs() < 1e-14);
-/// assert_eq!(gaussian_gain(1.0, 50.0), 0.0);
-/// ```
-pub fn gaussian_gain(sd: f64, gap: f64) -> f64 {
-    let z = gap / sd;
-    // Φ(-z) = φ(z) m(z) with the Mills ratio m.
-    (sd * pdf(z) * (1.0 - z * mills(z))).max(0.0)
-}
 
 /// Chooses the action with the largest μ(s,a) + VPI(s,a), a random one of them if there are several.
 ///
@@ -54,7 +32,7 @@ pub struct Vpi;
 
 impl Vpi {
     /// VPI(s,a) of each action, in order.
-    pub fn values<A: ValueOfInformation + ?Sized>(agent: &A, state: usize) -> impl Iterator<Item = f64> + '_ {
+    pub fn values<A: Agent + ?Sized>(agent: &A, state: usize) -> impl Iterator<Item = f64> + '_ {
         let means = agent.means(state);
         let best = argmax(means);
         let others = means.iter().enumerate().filter(move |&(action, _)| action != best);
@@ -68,8 +46,8 @@ impl Vpi {
     }
 }
 
-impl<A: ValueOfInformation + ?Sized> Policy<A> for Vpi {
-    fn act<R: Rng>(&mut self, agent: &A, state: usize, rng: &mut R) -> usize {
+impl<A: Agent + ?Sized> Policy<A> for Vpi {
+    fn act(&mut self, agent: &A, state: usize, rng: &mut ChaCha8Rng) -> usize {
         let means = agent.means(state).iter();
         let scores: SmallVec<[f64; 16]> = means.zip(Self::values(agent, state)).map(|(m, v)| m + v).collect();
         best(&scores, rng)
@@ -79,7 +57,7 @@ impl<A: ValueOfInformation + ?Sized> Policy<A> for Vpi {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Believer, KtdQ, KtdSettings, Step};
+    use crate::agent::{KtdQ, KtdSettings, Step};
     use crate::random::stream;
 
     /// VPI by its definition: the average gain in the value of the chosen action over draws of the truth.

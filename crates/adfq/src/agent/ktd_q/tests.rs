@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::toy;
 use crate::policy::{Active, EpsilonGreedy};
 use crate::random::stream;
+use rand::RngExt;
 
 /// The algorithm as published: explicit P, a Cholesky factorisation and 2n + 1 sigma points per step.
 struct Dense {
@@ -87,7 +88,7 @@ fn disagreement(settings: KtdSettings, steps: usize) -> f64 {
         fast.update(&step).unwrap();
         dense.update(&step);
         for i in 0..states * actions {
-            worst = worst.max((fast.means[i] - dense.theta[i]).abs());
+            worst = worst.max((fast.table.means[i] - dense.theta[i]).abs());
             worst = worst.max((fast.var(i / actions, i % actions) - dense.p[i][i]).abs());
         }
     }
