@@ -2,7 +2,7 @@
 //! without looking the transitions up, and the decoding of a batch of Atari observations.
 
 use adfq::random::stream;
-use adfq_deep::replay::{Transition, PrioritySettings, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{PrioritySettings, Replay, ReplaySettings, Sample, Transition};
 use adfq_env::{Element, Space};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::RngExt;
@@ -12,8 +12,8 @@ const BATCH: usize = 32;
 
 /// A full memory in which episodes have 200 steps and, with priorities, errors are spread over four decades.
 fn full(capacity: usize, space: &Space, priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity, envs: 1, n_step: 1, discount: 0.99, priority };
-    let mut replay = Replay::new(&settings, space).expect("good settings");
+    let settings = ReplaySettings { capacity, n_step: 1, priority };
+    let mut replay = Replay::new(&settings, 1, 0.99, space).expect("good settings");
     let mut frame = vec![0; space.frame_bytes()];
     for t in 0..capacity {
         frame.fill(t as u8);
@@ -45,7 +45,7 @@ fn million(c: &mut Criterion) {
     let mut batches = errors.chunks_exact(BATCH).cycle();
     let mut next = || batches.next().expect("a cycle");
 
-    let priority = Some(PrioritySettings { alpha: 0.6, epsilon: 1e-6 });
+    let priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
     let mut replay = full(1_000_000, &cart_pole(), priority);
     group.bench_function("prioritised: indices and weights, then update", |b| {
         b.iter(|| {

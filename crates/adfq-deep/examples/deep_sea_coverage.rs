@@ -4,9 +4,7 @@
 //! `cargo run --release -p adfq-deep --example deep_sea_coverage -- 10 split 20000 5 > coverage.csv`
 
 use adfq::mdp::{DeepSea, policy_iteration};
-use adfq_deep::config::AgentKind;
-use adfq_deep::{Config, Host, Trainer};
-use adfq_nn::Workspace;
+use adfq_deep::{Config, Host, Run, Trainer};
 use std::error::Error;
 
 const MOMENTS: u64 = 20;
@@ -33,14 +31,11 @@ impl Sea {
     }
 
     /// RMSE, coverage of ±σ and ±2σ, and mean σ over all pairs.
-    fn judge(&self, trainer: &Trainer) -> Result<[f64; 4], Box<dyn Error>> {
-        let learner = trainer.learner();
-        let (mut pass, mut row) = (Workspace::new(learner.network(), 1, 1)?, vec![]);
+    fn judge(&self, run: &mut Run) -> Result<[f64; 4], Box<dyn Error>> {
         let mut sums = [0.0; 4];
         for (observation, values) in self.observations.iter().zip(&self.values) {
-            learner.beliefs(observation, &mut pass, &mut row)?;
-            for (action, value) in values.iter().enumerate() {
-                let (off, sd) = ((f64::from(row[action]) - value).abs(), (-f64::from(row[2 + action])).exp());
+            for (estimate, value) in run.estimates(observation)?.iter().zip(values) {
+                let (off, sd) = ((f64::from(estimate.mean) - value).abs(), f64::from(estimate.sd));
                 let within = |reach: f64| f64::from(u8::from(off <= reach * sd));
                 let found = [off * off, within(1.0), within(2.0), sd];
                 sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
@@ -54,25 +49,25 @@ impl Sea {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, agent, steps, seeds] = &arguments[..] else {
-        return Err("say: SIZE adfq|split STEPS SEEDS".into());
+        return Err("say: SIZE adfq|split|bootstrapped STEPS SEEDS".into());
     };
-    let agent = match agent.as_str() {
-        "adfq" => AgentKind::Adfq,
-        "split" => AgentKind::Split,
-        other => return Err(format!("{other} has no beliefs to judge: adfq or split").into()),
-    };
+    if !["adfq", "split", "bootstrapped"].contains(&agent.as_str()) {
+        return Err(format!("{agent} has no beliefs to judge: adfq, split or bootstrapped").into());
+    }
+    let host = Host::default();
     let (sea, steps): (_, u64) = (Sea::new(size.parse()?)?, steps.parse()?);
     println!("agent,seed,step,rmse,within_1sd,within_2sd,mean_sd");
     for seed in 0..seeds.parse()? {
-        let config = Config::for_env(&format!("deepsea-{size}"))?.with_agent(agent, agent.policy());
+        let config = Config::for_env(&format!("deepsea-{size}"))?;
+        let config = host.algorithms.with_agent(config, agent, None)?;
         let config = Config { seed, ..config.with_steps(steps) }.with("learning.warmup=1000")?;
-        let mut trainer = Trainer::new(&config, &Host::default())?;
+        let mut trainer = Trainer::new(&config, &host)?;
         for moment in 1..=MOMENTS {
-            while trainer.step() < steps * moment / MOMENTS {
+            while trainer.run().step() < steps * moment / MOMENTS {
                 trainer.advance()?;
             }
-            let [rmse, one, two, sd] = sea.judge(&trainer)?;
-            println!("{},{seed},{},{rmse:.4},{one:.3},{two:.3},{sd:.4}", agent.name(), trainer.step());
+            let [rmse, one, two, sd] = sea.judge(trainer.run_mut())?;
+            println!("{},{seed},{},{rmse:.4},{one:.3},{two:.3},{sd:.4}", agent, trainer.run().step());
         }
     }
     Ok(())

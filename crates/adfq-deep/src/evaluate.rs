@@ -131,7 +131,11 @@ pub(crate) fn play(
 ) -> Result<Vec<Result<Vec<Episode>>>> {
     let mut played: Vec<Result<Vec<Episode>>> = (0..runs).map(|_| Ok(vec![])).collect();
     let mut begun = vec![0; runs];
-    while begun.iter().zip(0..).any(|(&begun, run)| begun < episodes && players.iter().any(|p| p.owner == run)) {
+    while begun
+        .iter()
+        .zip(0..)
+        .any(|(&begun, run)| begun < episodes && players.iter().any(|p| p.owner == run))
+    {
         for player in players.iter_mut() {
             let next = &mut begun[player.owner];
             if *next < episodes && played[player.owner].is_ok() {
@@ -144,9 +148,10 @@ pub(crate) fn play(
             let playing = players.iter_mut().filter(|player| player.is_playing());
             // A step of an environment in this process is over before another thread has woken up.
             match parallel {
-                true => {
-                    playing.collect::<Vec<_>>().into_par_iter().for_each(|player| player.step(&mut |_| Ok(())))
-                }
+                true => playing
+                    .collect::<Vec<_>>()
+                    .into_par_iter()
+                    .for_each(|player| player.step(&mut |_| Ok(()))),
                 false => playing.for_each(|player| player.step(see)),
             }
         }

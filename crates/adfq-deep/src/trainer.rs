@@ -114,6 +114,11 @@ impl Trainer {
         &self.runs[0]
     }
 
+    /// The same, to ask what it believes.
+    pub fn run_mut(&mut self) -> &mut Run {
+        &mut self.runs[0]
+    }
+
     /// The runs, to go on elsewhere. What a GPU learned since the last checkpoint stays there.
     pub fn into_runs(self) -> Vec<Run> {
         self.runs

@@ -9,7 +9,7 @@ mod interpreter;
 mod reference;
 
 use adfq::random::stream;
-use adfq_deep::replay::{Transition, Replay, ReplaySettings, Sample};
+use adfq_deep::replay::{Replay, ReplaySettings, Sample, Transition};
 use adfq_env::{EnvSpec, Envs, Gym, Registry};
 use interpreter::python;
 use rand::{Rng, RngExt};
@@ -17,8 +17,8 @@ use reference::{FRAME, OBSERVATION, Reference};
 
 const STEPS: usize = 600;
 
-/// Lives an episode after the other through, as a trainer does, and gives the actions.
-fn live(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
+/// Plays one episode after the other, as a trainer does, and gives the actions.
+fn play(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
     let mut rng = stream(3, "actions");
     let actions: Vec<usize> = (0..STEPS).map(|_| rng.random_range(0..envs.space().actions)).collect();
     for &action in &actions {
@@ -39,9 +39,9 @@ fn sampled_observations_are_those_of_frame_stack_observation() {
     let mut envs = Registry::with_gym(gym).envs(&EnvSpec::new("atari:breakout"), 1).unwrap();
     envs.reset(8).unwrap();
     // Too small for all of it: the oldest are overwritten.
-    let settings = ReplaySettings { capacity: 500, envs: 1, n_step: 1, discount: 0.99, priority: None };
-    let mut replay = Replay::new(&settings, envs.space()).unwrap();
-    let actions = live(&mut *envs, &mut replay);
+    let settings = ReplaySettings { capacity: 500, n_step: 1, priority: None };
+    let mut replay = Replay::new(&settings, 1, 0.99, envs.space()).unwrap();
+    let actions = play(&mut *envs, &mut replay);
     let seed = stream(8, "env 0").next_u64();
     let Reference { observations, successors, rewards, flags } =
         Reference::play(&python, "breakout", seed, 0.0, &actions);

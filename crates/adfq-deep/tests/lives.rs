@@ -1,9 +1,8 @@
 //! Games of several lives: learning sees the end of each, returns those of whole games alone.
 
-use adfq_deep::evaluate::Evaluation;
+use adfq_deep::metrics::Metrics;
 use adfq_deep::replay::Sample;
-use adfq_deep::stats::Metrics;
-use adfq_deep::{Config, Host, Observer, Result, Trainer};
+use adfq_deep::{Config, Host, Observer, Result, Run, Trainer};
 use adfq_env::{Envs, Space, Step, VecEnv};
 use std::sync::atomic::AtomicBool;
 
@@ -62,20 +61,11 @@ impl Envs for Lives {
 }
 
 /// Keeps the last row.
-#[derive(Default)]
-struct Last(Metrics);
+struct Last<'a>(&'a mut Metrics);
 
-impl Observer for Last {
-    fn metrics(&mut self, metrics: &Metrics) -> Result<()> {
-        self.0 = metrics.clone();
-        Ok(())
-    }
-
-    fn evaluated(&mut self, _: &Evaluation) -> Result<()> {
-        Ok(())
-    }
-
-    fn checkpoint(&mut self, _: &Trainer) -> Result<()> {
+impl Observer for Last<'_> {
+    fn metrics(&mut self, _: &Run, metrics: &Metrics) -> Result<()> {
+        *self.0 = metrics.clone();
         Ok(())
     }
 }
@@ -89,20 +79,21 @@ fn returns_go_on_over_lost_lives_and_learning_does_not() {
     let envs = Box::new(Lives { envs, steps: vec![Step::default(); 2], lost: vec![0; 2] });
     let host = Host::default();
     let evaluation = host.env(&config, false).unwrap();
-    let mut trainer = Trainer::with_envs(&config, &host, envs, evaluation).unwrap();
-    let mut last = Last::default();
-    assert!(trainer.run(&mut last, &AtomicBool::new(false)).unwrap());
-    let mut sample = Sample { index: trainer.replay().indices().collect(), ..Sample::default() };
-    trainer.replay().gather(&mut sample).unwrap();
+    let run = Run::with_envs(&config, &host, envs, evaluation).unwrap();
+    let (mut trainer, mut last) = (Trainer::on_cpu(vec![run]).unwrap(), Metrics::default());
+    assert!(trainer.train(&mut [vec![Box::new(Last(&mut last))]], &AtomicBool::new(false)).unwrap());
+    let replay = trainer.run().replay();
+    let mut sample = Sample { index: replay.indices().collect(), ..Sample::default() };
+    replay.gather(&mut sample).unwrap();
     let ends = |env: u64| {
         let terminal = sample.index.iter().zip(&sample.terminal);
         terminal.filter(|&(index, &terminal)| index % 2 == env && terminal).count() as u64
     };
     let games = ends(0) / 3 + ends(1) / 3;
     assert!(games > 5, "{games}");
-    assert_eq!(last.0.episodes, games);
+    assert_eq!(last.episodes, games);
     // A reward of 1 a step: the return of a game is its length, and clipping changes nothing.
-    assert_eq!(last.0.train_return, last.0.episode_length);
-    assert_eq!(last.0.train_clipped_return, last.0.episode_length);
-    assert!(last.0.train_return > 3.0 * 15.0 && last.0.train_return < 3.0 * 35.0, "{}", last.0.train_return);
+    assert_eq!(last.train_return, last.episode_length);
+    assert_eq!(last.train_clipped_return, last.episode_length);
+    assert!(last.train_return > 3.0 * 15.0 && last.train_return < 3.0 * 35.0, "{}", last.train_return);
 }

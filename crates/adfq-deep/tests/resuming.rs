@@ -1,10 +1,9 @@
 //! Environments that cannot be saved, as those in other processes: what a resumed run still promises.
 
-use adfq_deep::checkpoint::{self, LogLengths, SegmentEntry};
+use adfq_deep::metrics::Metrics;
 use adfq_deep::replay::Sample;
-use adfq_deep::run::Run;
-use adfq_deep::stats::Metrics;
-use adfq_deep::{Config, Error, Host, Observer, Trainer};
+use adfq_deep::run::checkpoint::{self, LogLengths, SegmentEntry};
+use adfq_deep::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
 use adfq_env::{Envs, Result, Space, Step, VecEnv};
 use std::fs;
 use std::path::Path;
@@ -69,55 +68,56 @@ fn unsaved(config: &Config) -> Box<dyn Envs> {
 
 fn trainer(config: &Config) -> Trainer {
     let host = Host::default();
-    Trainer::with_envs(config, &host, unsaved(config), host.env(config, false).unwrap()).unwrap()
+    let run = Run::with_envs(config, &host, unsaved(config), host.env(config, false).unwrap()).unwrap();
+    Trainer::on_cpu(vec![run]).unwrap()
 }
 
 fn advance(trainer: &mut Trainer, to: u64) {
-    while trainer.step() < to {
+    while trainer.run().step() < to {
         trainer.advance().unwrap();
     }
 }
 
 /// Writes what is new since the segments that there are, and then the checkpoint.
-fn save(folder: &Path, trainer: &Trainer, segments: &mut Vec<SegmentEntry>) {
-    for env in 0..trainer.config().envs {
+fn save(folder: &Path, run: &Run, segments: &mut Vec<SegmentEntry>) {
+    for env in 0..run.config().envs {
         let ends = segments.iter().filter(|entry| entry.env == env).map(|entry| entry.first + entry.count);
-        let segment = trainer.replay().since(env, ends.max().unwrap_or(0)).unwrap();
+        let segment = run.replay().since(env, ends.max().unwrap_or(0)).unwrap();
         if segment.count > 0 {
             let entry = SegmentEntry { env, first: segment.first, count: segment.count };
             checkpoint::write_segment(folder, &entry, &segment).unwrap();
             segments.push(entry);
         }
     }
-    checkpoint::write(&folder.join("step"), trainer, segments, LogLengths::default()).unwrap();
+    checkpoint::write(&folder.join("step"), run, segments, LogLengths::default()).unwrap();
 }
 
 fn load(folder: &Path) -> Trainer {
-    let saved = checkpoint::read(&folder.join("step"), None).unwrap();
+    let saved = checkpoint::read(&folder.join("step"), &Host::default()).unwrap();
     let (envs, evaluation) = (unsaved(&saved.config), Host::default().env(&saved.config, false).unwrap());
-    saved.take_up(envs, evaluation).unwrap().trainer
+    Trainer::on_cpu(vec![saved.take_up(envs, evaluation).unwrap().run]).unwrap()
 }
 
 #[track_caller]
-fn assert_same(one: &Trainer, other: &Trainer) {
-    let parts = |trainer: &Trainer| {
-        let learner = trainer.learner();
+fn assert_same(one: &Run, other: &Run) {
+    let parts = |run: &Run| {
+        let learner = run.learner();
         let adam = (learner.adam.m.clone(), learner.adam.v.clone(), learner.adam.t);
         (
-            trainer.step(),
-            trainer.updates(),
+            run.step(),
+            run.updates(),
             learner.online.clone(),
             learner.target.clone(),
             adam,
             learner.rewards,
-            learner.split().map(|split| split.memory()),
+            learner.algorithm.save().unwrap(),
         )
     };
     assert_eq!(parts(one), parts(other));
 }
 
-fn heads(trainer: &Trainer) -> Vec<u64> {
-    trainer.replay().state().heads
+fn heads(run: &Run) -> Vec<u64> {
+    run.replay().state().heads
 }
 
 /// Everything but the environments is as it was; each episode under way got one slot, its final frame.
@@ -127,29 +127,30 @@ fn all_but_the_environments_is_as_it_was() {
     for step in [3, 99, 450, 1_500] {
         let mut first = trainer(&config);
         advance(&mut first, step);
-        save(folder.path(), &first, &mut vec![]);
+        save(folder.path(), first.run(), &mut vec![]);
         let resumed = load(folder.path());
-        assert_same(&first, &resumed);
-        let (before, after) = (heads(&first), heads(&resumed));
+        let resumed = resumed.run();
+        assert_same(first.run(), resumed);
+        let (before, after) = (heads(first.run()), heads(resumed));
         assert!(
             before != after && before.iter().zip(&after).all(|(b, a)| a - b <= 1),
             "{before:?} {after:?}"
         );
         // What could be sampled is the same but for what the new slots overwrote.
         let there: Vec<u64> = resumed.replay().indices().collect();
-        let both: Vec<u64> = first.replay().indices().filter(|index| there.contains(index)).collect();
-        assert!(both.len() + config.envs >= first.replay().len() && there.len() > both.len());
-        let sampled = |trainer: &Trainer| {
+        let both: Vec<u64> = first.run().replay().indices().filter(|index| there.contains(index)).collect();
+        assert!(both.len() + config.envs >= first.run().replay().len() && there.len() > both.len());
+        let sampled = |run: &Run| {
             let mut sample = Sample { index: both.clone(), ..Sample::default() };
-            trainer.replay().gather(&mut sample).unwrap();
+            run.replay().gather(&mut sample).unwrap();
             sample
         };
-        assert_eq!(sampled(&first), sampled(&resumed));
+        assert_eq!(sampled(first.run()), sampled(resumed));
         advance(&mut first, step + 3);
         let bytes = adfq_env::make("cartpole").unwrap().space().frame_bytes();
         for env in (0..config.envs).filter(|&env| before[env] != after[env]) {
             // What the agent saw last is what it would have acted on next.
-            let (goes_on, cut) = (first.replay(), resumed.replay().since(env, before[env]).unwrap());
+            let (goes_on, cut) = (first.run().replay(), resumed.replay().since(env, before[env]).unwrap());
             let goes_on = goes_on.since(env, before[env]).unwrap();
             let at = goes_on.bytes.len() - goes_on.count as usize * bytes;
             assert_eq!(cut.bytes[cut.bytes.len() - bytes..], goes_on.bytes[at..at + bytes]);
@@ -162,25 +163,25 @@ fn two_resumes_go_on_alike_and_later_checkpoints_hold_the_cut() {
     let (config, folder) = (config(), tempfile::tempdir().unwrap());
     let (mut first, mut segments) = (trainer(&config), vec![]);
     advance(&mut first, 450);
-    save(folder.path(), &first, &mut segments);
+    save(folder.path(), first.run(), &mut segments);
     let (mut one, mut other) = (load(folder.path()), load(folder.path()));
-    assert_eq!(one.replay().digest(), other.replay().digest());
+    assert_eq!(one.run().replay().digest(), other.run().replay().digest());
     for step in [600, 900, 1_800] {
         advance(&mut one, step);
         advance(&mut other, step);
-        assert_same(&one, &other);
-        assert_eq!(one.replay().digest(), other.replay().digest());
-        save(folder.path(), &one, &mut segments);
+        assert_same(one.run(), other.run());
+        assert_eq!(one.run().replay().digest(), other.run().replay().digest());
+        save(folder.path(), one.run(), &mut segments);
         // At the moment of saving, the memory is read back from segments written before and after the cut.
-        let read = checkpoint::read(&folder.path().join("step"), None).unwrap();
+        let read = checkpoint::read(&folder.path().join("step"), &Host::default()).unwrap();
         let exact = read.take_up(unsaved(&config), Host::default().env(&config, false).unwrap()).unwrap();
-        assert_same(&exact.trainer, &one);
-        let len = |trainer: &Trainer| trainer.replay().len();
-        assert!(len(&exact.trainer) >= len(&one), "{} {}", len(&exact.trainer), len(&one));
+        assert_same(&exact.run, one.run());
+        let [exact, one] = [&exact.run, one.run()].map(|run| run.replay().len());
+        assert!(exact >= one, "{exact} {one}");
     }
     // Resuming changed the course: episodes were cut that otherwise would have gone on.
     advance(&mut first, 1_800);
-    assert_ne!(first.replay().digest(), one.replay().digest());
+    assert_ne!(first.run().replay().digest(), one.run().replay().digest());
 }
 
 /// Saving at once what was just resumed, and resuming it again, cuts nothing twice.
@@ -189,22 +190,22 @@ fn a_second_interruption_at_the_same_step_changes_nothing() {
     let (config, folder) = (config(), tempfile::tempdir().unwrap());
     let (mut first, mut segments) = (trainer(&config), vec![]);
     advance(&mut first, 450);
-    save(folder.path(), &first, &mut segments);
+    save(folder.path(), first.run(), &mut segments);
     let mut once = load(folder.path());
-    save(folder.path(), &once, &mut segments);
+    save(folder.path(), once.run(), &mut segments);
     let mut twice = load(folder.path());
-    assert_eq!(heads(&once), heads(&twice));
+    assert_eq!(heads(once.run()), heads(twice.run()));
     advance(&mut once, 900);
     advance(&mut twice, 900);
-    assert_same(&once, &twice);
-    assert_eq!(once.replay().digest(), twice.replay().digest());
+    assert_same(once.run(), twice.run());
+    assert_eq!(once.run().replay().digest(), twice.run().replay().digest());
 }
 
 #[test]
 fn environments_that_changed_are_refused() {
     let (config, folder) = (config(), tempfile::tempdir().unwrap());
-    save(folder.path(), &trainer(&config), &mut vec![]);
-    let saved = checkpoint::read(&folder.path().join("step"), None).unwrap();
+    save(folder.path(), trainer(&config).run(), &mut vec![]);
+    let saved = checkpoint::read(&folder.path().join("step"), &Host::default()).unwrap();
     let other = Config { env: "acrobot".to_owned(), ..config };
     let evaluation = Host::default().env(&other, false).unwrap();
     let error = saved.take_up(unsaved(&other), evaluation).err().unwrap();
@@ -213,21 +214,13 @@ fn environments_that_changed_are_refused() {
 }
 
 /// Stops a run when it has written so many rows of metrics.
-struct StopAfter<'a>(Run, usize, &'a AtomicBool);
+struct StopAfter<'a>(usize, &'a AtomicBool);
 
 impl Observer for StopAfter<'_> {
-    fn metrics(&mut self, metrics: &Metrics) -> adfq_deep::Result<()> {
-        self.1 -= 1;
-        self.2.store(self.1 == 0, std::sync::atomic::Ordering::Relaxed);
-        self.0.metrics(metrics)
-    }
-
-    fn evaluated(&mut self, evaluation: &adfq_deep::evaluate::Evaluation) -> adfq_deep::Result<()> {
-        self.0.evaluated(evaluation)
-    }
-
-    fn checkpoint(&mut self, trainer: &Trainer) -> adfq_deep::Result<()> {
-        self.0.checkpoint(trainer)
+    fn metrics(&mut self, _: &Run, _: &Metrics) -> adfq_deep::Result<()> {
+        self.0 -= 1;
+        self.1.store(self.0 == 0, std::sync::atomic::Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -237,19 +230,19 @@ fn copies_of_a_stopped_run_end_alike() {
     let (config, folder) = (config(), tempfile::tempdir().unwrap());
     let (path, stop) = (folder.path().join("run"), AtomicBool::new(false));
     let mut trainer = trainer(&config);
-    let run = Run::start(&path, &trainer, Box::new(|| 0.0)).unwrap();
-    let mut run = StopAfter(run, 5, &stop);
-    assert!(!trainer.run(&mut run, &stop).unwrap());
-    let stopped = trainer.step();
-    drop(run);
+    let run_folder = RunFolder::create(&path, trainer.run()).unwrap();
+    let mut observers: Observers = vec![Box::new(StopAfter(5, &stop))];
+    observers.extend(run_folder.observers(trainer.run(), Box::new(|| 0.0)).unwrap());
+    assert!(!trainer.train(&mut [observers], &stop).unwrap());
+    let stopped = trainer.run().step();
     let copy = folder.path().join("copy");
     copy_folder(&path, &copy);
     let ends = [path, copy].map(|path| {
-        let (mut run, mut trainer, warnings) =
-            Run::resume(&path, &Host::default(), Box::new(|| 0.0)).unwrap();
-        assert_eq!((trainer.step(), warnings.len()), (stopped, 0));
-        assert!(trainer.run(&mut run, &AtomicBool::new(false)).unwrap());
-        run.finish(&trainer).unwrap();
+        let (folder, run, warnings) = RunFolder::resume(&path, &Host::default()).unwrap();
+        assert_eq!((run.step(), warnings.len()), (stopped, 0));
+        let observers = folder.observers(&run, Box::new(|| 0.0)).unwrap();
+        let mut trainer = Trainer::on_cpu(vec![run]).unwrap();
+        assert!(trainer.train(&mut [observers], &AtomicBool::new(false)).unwrap());
         ["result.json", "metrics.csv", "evaluations.csv"]
             .map(|file| fs::read_to_string(path.join(file)).unwrap())
     });

@@ -1,15 +1,15 @@
 //! Whole trainers: what they learn in seconds, and what must not depend on how they are run.
 
-use adfq_deep::config::{AgentKind, PolicyKind};
 use adfq_deep::{Config, Error, Host, Trainer};
 
-fn config(env: &str, agent: AgentKind, policy: PolicyKind) -> Config {
-    Config { steps: 8_000, ..Config::for_env(env).unwrap() }.with_agent(agent, policy)
+fn config(env: &str, agent: &str, policy: &str) -> Config {
+    let config = Config { steps: 8_000, ..Config::for_env(env).unwrap() };
+    Host::default().algorithms.with_agent(config, agent, Some(policy)).unwrap()
 }
 
 fn trained(config: &Config, steps: u64) -> Trainer {
     let mut trainer = Trainer::new(config, &Host::default()).unwrap();
-    while trainer.step() < steps {
+    while trainer.run().step() < steps {
         trainer.advance().unwrap();
     }
     trainer
@@ -19,24 +19,25 @@ fn trained(config: &Config, steps: u64) -> Trainer {
 #[test]
 fn every_agent_learns_to_balance() {
     for (agent, policy) in [
-        (AgentKind::Adfq, PolicyKind::Thompson),
-        (AgentKind::Adfq, PolicyKind::Epsilon),
-        (AgentKind::Dqn, PolicyKind::Epsilon),
-        (AgentKind::Ddqn, PolicyKind::Epsilon),
-        (AgentKind::Split, PolicyKind::Optimist),
+        ("adfq", "thompson"),
+        ("adfq", "epsilon"),
+        ("dqn", "epsilon"),
+        ("ddqn", "epsilon"),
+        ("split", "optimist"),
     ] {
         let mut trainer = trained(&config("cartpole", agent, policy), 8_000);
-        let mean = trainer.evaluate(10).unwrap().mean();
-        assert!(mean > 90.0, "{agent:?} {policy:?}: {mean}");
+        trainer.evaluate(10).unwrap();
+        let mean = trainer.run().evaluation().unwrap().mean();
+        assert!(mean > 90.0, "{agent} {policy}: {mean}");
     }
 }
 
 #[test]
 fn gradient_steps_keep_their_ratio_with_several_environments() {
     let updates = |envs, every| {
-        let mut config = config("cartpole", AgentKind::Dqn, PolicyKind::Epsilon);
+        let mut config = config("cartpole", "dqn", "epsilon");
         (config.envs, config.learning.every, config.learning.warmup) = (envs, every, 240);
-        trained(&config, 960).updates()
+        trained(&config, 960).run().updates()
     };
     assert_eq!([updates(1, 1), updates(1, 4), updates(8, 4), updates(8, 1)], [720, 180, 180, 720]);
     // Sixteen steps at once, a gradient step every five: the remainders are not lost.
@@ -45,20 +46,21 @@ fn gradient_steps_keep_their_ratio_with_several_environments() {
 
 #[test]
 fn evaluation_leaves_training_alone() {
-    let config = config("cartpole", AgentKind::Adfq, PolicyKind::Thompson);
+    let config = config("cartpole", "adfq", "thompson");
     let alone = trained(&config, 1_500);
     let mut watched = trained(&config, 1_200);
     watched.evaluate(3).unwrap();
-    while watched.step() < 1_500 {
+    while watched.run().step() < 1_500 {
         watched.advance().unwrap();
     }
+    let (alone, watched) = (alone.run(), watched.run());
     assert_eq!(alone.learner().online, watched.learner().online);
     assert_eq!(alone.replay().digest(), watched.replay().digest());
 }
 
 #[test]
 fn divergence_stops_the_run() {
-    let mut config = config("cartpole", AgentKind::Ddqn, PolicyKind::Epsilon);
+    let mut config = config("cartpole", "ddqn", "epsilon");
     config.learning.adam.rate = 1e30;
     let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
     let error = (0..8_000).find_map(|_| trainer.advance().err()).unwrap();
@@ -68,7 +70,7 @@ fn divergence_stops_the_run() {
 
 #[test]
 fn a_memory_too_large_is_refused_before_anything_is_done() {
-    let config = config("minatar/breakout", AgentKind::Adfq, PolicyKind::Thompson);
+    let config = config("minatar/breakout", "adfq", "thompson");
     let host = Host { memory: Some(10_000_000), ..Host::default() };
     let error = Trainer::new(&config, &host).err().unwrap().to_string();
     assert!(error.contains("this machine has 10.0 MB left"), "{error}");

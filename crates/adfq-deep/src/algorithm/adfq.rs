@@ -218,3 +218,41 @@ impl Algorithm for Adfq {
         Some(CudaLoss { name: NAME, source: include_str!("kernels/adfq.cu"), own, defines })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BATCH, Rows, batch, config, practised, sample};
+    use super::*;
+    use adfq::Belief;
+    use adfq::update::{Next, Noise, Transition};
+    use adfq_nn::Workspace;
+
+    #[test]
+    fn targets_are_the_posteriors_of_the_target_network() {
+        let (learner, sample) = (practised(NAME), sample());
+        let mut adfq = Adfq::new(&config(NAME)).unwrap();
+        let rows = Rows::new(&learner, &sample);
+        adfq.compute_targets(&batch(&sample, learner.rewards), &rows.outputs()).unwrap();
+        let mut pass = Workspace::new(learner.network(), 1, 1).unwrap();
+        let beliefs = |row: &[f32]| -> Vec<Belief> {
+            let var = |rho: f32| f64::from((-2.0 * rho).exp());
+            (0..2).map(|a| Belief::new(row[a].into(), var(row[2 + a])).unwrap()).collect()
+        };
+        for i in 0..BATCH {
+            let mut at = |observation: &[f32]| {
+                beliefs(learner.network().forward(&learner.target, observation, &mut pass).unwrap())
+            };
+            let prior = at(&sample.obs()[i * 3..][..3])[sample.action[i] as usize];
+            let after = at(&sample.next()[i * 3..][..3]);
+            let next = match i {
+                5 => Next::Terminal { target_var: adfq.settings.terminal_var },
+                _ => Next::Beliefs(&after),
+            };
+            let transition =
+                Transition::new(prior, sample.reward[i].into(), f64::from(0.9_f32), next).unwrap();
+            let posterior = Update::default().apply(&transition, Noise::None).unwrap();
+            assert!((posterior.mean() - f64::from(adfq.target.mean[i])).abs() < 1e-5, "{i}");
+            assert!((posterior.var() / f64::from(adfq.target.var[i]) - 1.0).abs() < 1e-4, "{i}");
+        }
+    }
+}

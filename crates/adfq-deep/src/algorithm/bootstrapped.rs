@@ -199,7 +199,8 @@ impl Algorithm for Bootstrapped {
         let (actions, heads) = (self.actions, self.settings.heads);
         let acting = state.env.and_then(|env| self.acting.heads.get(env));
         for action in 0..actions {
-            let q = |head: usize| state.row[head * actions + action] + *scale * priors[head * actions + action];
+            let q =
+                |head: usize| state.row[head * actions + action] + *scale * priors[head * actions + action];
             let mean = (0..heads).map(q).sum::<f32>() / heads as f32;
             let var = (0..heads).map(|head| (q(head) - mean).powi(2)).sum::<f32>() / heads as f32;
             let score = acting.map_or(mean, |&head| q(head));
@@ -232,5 +233,144 @@ impl Algorithm for Bootstrapped {
         }
         self.acting = acting;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{config, learner, practised, sample, space};
+    use super::*;
+    use crate::{Host, Trainer};
+
+    fn bootstrapped(config: &Config) -> Bootstrapped {
+        Bootstrapped::new(config, &space()).unwrap()
+    }
+
+    fn close(found: f64, expected: f64, sd: f64) {
+        assert!((found - expected).abs() < 4.0 * sd, "{found} {expected}");
+    }
+
+    #[test]
+    fn masks_are_drawn_once_for_each_transition_at_the_configured_rate() {
+        const COUNT: u64 = 20_000;
+        for mask in [0.1, 0.5, 1.0] {
+            let settings = BootstrappedSettings { heads: 8, mask, ..BootstrappedSettings::default() };
+            let config = config(NAME).with_own(NAME, &settings).unwrap();
+            let (one, again) = (bootstrapped(&config), bootstrapped(&config));
+            let other = bootstrapped(&Config { seed: 1, ..config });
+            let share = |learns: &dyn Fn(u64) -> bool| {
+                (0..COUNT).filter(|&index| learns(index)).count() as f64 / COUNT as f64
+            };
+            let sd = |p: f64| (p * (1.0 - p) / COUNT as f64).sqrt() + 1e-12;
+            for head in 0..8 {
+                assert!((0..COUNT).all(|i| one.learns(i, head) == again.learns(i, head)));
+                close(share(&|index| one.learns(index, head)), mask, sd(mask));
+                // Heads, neighbouring transitions and other runs are independent.
+                let (both, next) = (mask * mask, (head + 1) % 8);
+                close(share(&|i| one.learns(i, head) && one.learns(i, next)), both, sd(both));
+                close(share(&|i| one.learns(i, head) && one.learns(i + 1, head)), both, sd(both));
+                close(share(&|i| one.learns(i, head) && other.learns(i, head)), both, sd(both));
+            }
+        }
+    }
+
+    /// A masked head gets no gradient from a transition.
+    #[test]
+    fn only_heads_in_the_mask_learn() {
+        let (mut learner, sample) = (practised(NAME), sample());
+        let masks = bootstrapped(&config(NAME));
+        learner.loss(&sample).unwrap();
+        for (i, &action) in sample.action.iter().enumerate() {
+            for head in 0..8 {
+                let at = (i * 8 + head) * 2 + action as usize;
+                assert_eq!(learner.output_gradient()[at] != 0.0, masks.learns(i as u64, head), "{i} {head}");
+            }
+        }
+    }
+
+    /// Where the network gives 0, a head is β times its prior.
+    #[test]
+    fn priors_never_change() {
+        let priors = |learner: &mut crate::learner::Learner| {
+            let mut found = vec![];
+            learner.estimate(Some(0), &[0.3, -0.7, 0.2], &[0.0; 16], &mut found).unwrap();
+            found
+        };
+        let (mut fresh, mut old) = (learner(NAME), practised(NAME));
+        assert_ne!(fresh.online, old.online);
+        assert_eq!(priors(&mut fresh), priors(&mut old));
+        assert!(priors(&mut fresh).iter().all(|prior| prior.sd > 0.1));
+        // The prior is no part of the network: the heads of another run have others.
+        assert_eq!(bootstrapped(&config(NAME)).prior.params, bootstrapped(&config(NAME)).prior.params);
+        let other = bootstrapped(&Config { seed: 1, ..config(NAME) });
+        assert_ne!(bootstrapped(&config(NAME)).prior.params, other.prior.params);
+        assert_ne!(fresh.online, bootstrapped(&config(NAME)).prior.params);
+    }
+
+    #[test]
+    fn beliefs_are_mean_and_deviation_over_heads() {
+        let mut bootstrapped = bootstrapped(&config(NAME));
+        let row: Vec<f32> = (0..16_u8).map(|i| f32::from(i % 7) - 3.0).collect();
+        let (observation, rewards) = ([0.5, -0.1, 0.9], Default::default());
+        let mut at = |env, head| {
+            bootstrapped.acting.heads[0] = head;
+            let mut found = vec![];
+            let state = State { env, observation: &observation, row: &row, actions: 2, rewards };
+            bootstrapped.estimate(&state, &mut found).unwrap();
+            found
+        };
+        let heads: Vec<Vec<Estimate>> = (0..8).map(|head| at(Some(0), head)).collect();
+        let judged = at(None, 3);
+        for action in 0..2 {
+            let scores: Vec<f64> = heads.iter().map(|of| f64::from(of[action].score)).collect();
+            let mean = scores.iter().sum::<f64>() / 8.0;
+            let sd = (scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / 8.0).sqrt();
+            let Estimate { mean: found, sd: found_sd, score } = judged[action];
+            assert!((f64::from(found) - mean).abs() < 1e-5 && (f64::from(found_sd) - sd).abs() < 1e-5);
+            // In an evaluation no head acts alone.
+            assert_eq!(score, found);
+            assert!(heads.iter().all(|of| (of[action].mean, of[action].sd) == (found, found_sd)));
+        }
+    }
+
+    /// A head is drawn when a game ends and at no other step, in that environment alone; a checkpoint keeps all of it.
+    #[test]
+    fn heads_act_for_whole_episodes() {
+        let config = crate::algorithm::Algorithms::default();
+        let config = config.with_agent(Config::for_env("cartpole").unwrap(), NAME, None).unwrap();
+        let config = Config { envs: 3, ..config };
+        let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
+        let acting = |trainer: &Trainer| -> Acting {
+            postcard::from_bytes(&trainer.run().learner.algorithm.save().unwrap()).unwrap()
+        };
+        let (mut before, mut switches, mut ends, mut used) = (acting(&trainer).heads, 0, 0, [false; 10]);
+        for _ in 0..600 {
+            trainer.advance().unwrap();
+            let after = acting(&trainer).heads;
+            for env in 0..3 {
+                let ended = trainer.run().envs.steps()[env].ended();
+                assert!(ended || before[env] == after[env]);
+                ends += usize::from(ended);
+                switches += usize::from(before[env] != after[env]);
+                used[after[env]] = true;
+            }
+            before = after;
+        }
+        // One draw in ten finds the same head again.
+        assert!(ends > 40 && switches > ends * 3 / 4 && switches < ends, "{switches} {ends}");
+        assert_eq!(used, [true; 10]);
+        let saved = trainer.run().learner.algorithm.save().unwrap();
+        let mut fresh = Bootstrapped::new(&config, &trainer.run().space).unwrap();
+        fresh.restore(&saved).unwrap();
+        assert_eq!(fresh.save().unwrap(), saved);
+        let mut same: Acting = acting(&trainer);
+        fresh.begin_episode(1);
+        same.heads[1] = same.rng.random_range(0..10);
+        assert_eq!(fresh.acting.heads, same.heads);
+        assert!(fresh.restore(&saved[..saved.len() - 1]).is_err());
+        let fewer = BootstrappedSettings { heads: 2, ..BootstrappedSettings::default() };
+        let fewer = config.with_own(NAME, &fewer).unwrap();
+        let refused = Bootstrapped::new(&fewer, &trainer.run().space).unwrap().restore(&saved);
+        assert!(refused.unwrap_err().contains("other heads"));
     }
 }

@@ -34,12 +34,7 @@ impl Algorithm for Dqn {
     }
 
     fn cuda(&self) -> Option<CudaLoss> {
-        Some(CudaLoss {
-            name: "dqn",
-            source: include_str!("kernels/dqn.cu"),
-            own: vec![],
-            defines: &[],
-        })
+        Some(CudaLoss { name: "dqn", source: include_str!("kernels/dqn.cu"), own: vec![], defines: &[] })
     }
 }
 

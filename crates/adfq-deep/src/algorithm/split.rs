@@ -12,8 +12,8 @@
 
 use super::own_variance::OwnVariance;
 use super::{
-    Algorithm, Batch, Descriptor, Estimate, Gradient, Limits, Loss, Outputs, Passes, RewardRange, State, Sums,
-    bounds, largest,
+    Algorithm, Batch, Descriptor, Estimate, Gradient, Limits, Loss, Outputs, Passes, RewardRange, State,
+    Sums, bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Result};
@@ -75,7 +75,11 @@ impl SplitSettings {
             ),
             ("split.min_var", min_var > 0.0, "above 0"),
             ("split.max_var", max_var > min_var && (max_var as f32).is_finite(), "above split.min_var"),
-            ("learning.discount", discount, "below 1 for the agent split, whose prior is the range of values"),
+            (
+                "learning.discount",
+                discount,
+                "below 1 for the agent split, whose prior is the range of values",
+            ),
         ])
     }
 }
@@ -150,7 +154,8 @@ impl Split {
     /// An agent that has been nowhere.
     fn new(config: &Config, space: &Space) -> Result<Self> {
         let settings: SplitSettings = config.own(NAME)?;
-        let (inputs, actions, noise) = (space.observation_len(), space.actions, f64::from(settings.noise as f32));
+        let (inputs, actions, noise) =
+            (space.observation_len(), space.actions, f64::from(settings.noise as f32));
         Ok(Self {
             own: OwnVariance::new(inputs, actions, settings.features, noise, config.seed),
             limits: Limits { min_var: settings.min_var as f32, max_var: settings.max_var as f32 },
@@ -219,7 +224,9 @@ impl Split {
         }
         let mut beliefs = std::mem::take(&mut self.beliefs);
         self.mean_sd = 0.0;
-        for (i, (state, row)) in batch.next.chunks_exact(self.inputs).zip(next.chunks_exact(width)).enumerate() {
+        for (i, (state, row)) in
+            batch.next.chunks_exact(self.inputs).zip(next.chunks_exact(width)).enumerate()
+        {
             let (reward, discount) = (batch.reward[i], batch.discount[i]);
             let mut value = Value { mean: 0.0, var: 0.0, hope: 0.0 };
             if !batch.terminal[i] {
@@ -357,4 +364,75 @@ struct Value {
 fn value_of(beliefs: &[Believed], best: usize) -> Value {
     let hope = beliefs.iter().fold(f32::NEG_INFINITY, |most, belief| most.max(belief.hope));
     Value { mean: beliefs[best].mean, var: beliefs[best].var(), hope }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BATCH, Rows, batch, config, practised, sample, space};
+    use super::*;
+    use crate::learner::Learner;
+
+    /// The algorithm of a learner, with its inside.
+    fn split_of(learner: &Learner) -> Split {
+        let mut split = Split::new(&config(NAME), &space()).unwrap();
+        split.restore(&learner.algorithm.save().unwrap()).unwrap();
+        split
+    }
+
+    /// Tried and untried pairs: the targets by the equations of the docs, in f64.
+    #[test]
+    fn targets_follow_the_equations() {
+        let (mut learner, sample) = (practised(NAME), sample());
+        (0..2 * BATCH).step_by(3).for_each(|i| learner.algorithm.acted(&sample.both[i * 3..][..3], i % 2));
+        let (rows, mut split) = (Rows::new(&learner, &sample), split_of(&learner));
+        let next_rows = rows.outputs().target_next;
+        split.compute_targets(&batch(&sample, learner.rewards), next_rows);
+        let rewards = split.rewards(&learner.rewards);
+        let scales = split.scales(&rewards);
+        let (prior, noise) = (f64::from(scales.prior), f64::from(scales.noise));
+        let (_, most) = rewards.values(0.99);
+        let lambda = SplitSettings::default().noise;
+        for i in 0..BATCH {
+            let (next, row) = (&sample.next()[i * 3..][..3], &next_rows[i * 6..][..6]);
+            let believed = |a: usize| {
+                let h = split.own.left(&split.own.features(next), a);
+                let u = 1.0 / (1.0 / prior + lambda * (1.0 / h - 1.0) / noise);
+                let trust = 1.0 - u / prior;
+                let var = u + trust * trust * (-2.0 * f64::from(row[2 + a])).exp().min(prior);
+                let mean = f64::from(row[a]);
+                let cap = (2.0 * prior.sqrt()).max(mean + 2.0 * var.sqrt()).min(most.into());
+                (mean, var, (trust * f64::from(row[4 + a]) + 2.0 * u / prior.sqrt()).min(cap))
+            };
+            let both = [believed(0), believed(1)];
+            let best = usize::from(both[1].0 > both[0].0);
+            let (mean, var, _) = both[best];
+            let (goes_on, reward) = (f64::from(u8::from(i != 5)), f64::from(sample.reward[i]));
+            let gamma = goes_on * f64::from(sample.discount[i]);
+            let close = |found: f32, expected: f64| {
+                assert!(
+                    (f64::from(found) - expected).abs() < 1e-4 * (1.0 + expected.abs()),
+                    "{i}: {found} {expected}"
+                );
+            };
+            close(split.mean[i], reward + gamma * mean);
+            close(split.inherited[i], (gamma * gamma * var).max(1e-5));
+            close(split.ahead[i], reward + gamma * both[0].2.max(both[1].2));
+        }
+    }
+
+    /// Whatever the network says, a pair that was never tried is as unsure and as hopeful as the prior.
+    #[test]
+    fn an_untried_pair_is_the_prior() {
+        let (mut learner, tried) = (practised(NAME), [0.3, -0.7, 0.2]);
+        (0..1_000).for_each(|_| learner.algorithm.acted(&tried, 0));
+        let mut pass = adfq_nn::Workspace::new(learner.network(), 1, 1).unwrap();
+        let row = learner.network().forward(&learner.online, &tried, &mut pass).unwrap().to_vec();
+        let mut found = vec![];
+        learner.estimate(None, &tried, &row, &mut found).unwrap();
+        let split = split_of(&learner);
+        let prior = f64::from(split.scales(&split.rewards(&learner.rewards)).prior);
+        let (sd, hope) = (|a: usize| f64::from(found[a].sd), |a: usize| f64::from(found[a].score));
+        assert!((sd(1) / prior.sqrt() - 1.0).abs() < 1e-5 && sd(0) < sd(1));
+        assert!((hope(1) / (2.0 * prior.sqrt()) - 1.0).abs() < 1e-5 && hope(0) < hope(1));
+    }
 }

@@ -223,13 +223,16 @@ impl Config {
     /// The settings of an algorithm: the table of its name, or the defaults.
     pub fn own<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T> {
         let Some(table) = self.own.get(name) else { return Ok(T::default()) };
-        let wrong = |error: toml::de::Error| Error::Toml(format!("[{name}]: {}", error.message().replace('\n', ", ")));
+        let wrong = |error: toml::de::Error| {
+            Error::Toml(format!("[{name}]: {}", error.message().replace('\n', ", ")))
+        };
         table.clone().try_into().map_err(wrong)
     }
 
     /// The same with these settings of an algorithm.
     pub fn with_own<T: Serialize>(mut self, name: &str, settings: &T) -> Result<Self> {
-        let table = toml::Value::try_from(settings).map_err(|error| Error::Toml(format!("[{name}]: {error}")))?;
+        let table =
+            toml::Value::try_from(settings).map_err(|error| Error::Toml(format!("[{name}]: {error}")))?;
         self.own.insert(name.to_owned(), table);
         Ok(self)
     }

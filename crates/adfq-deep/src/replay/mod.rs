@@ -49,10 +49,10 @@ mod tests;
 mod transition;
 
 pub use error::{ReplayError, Result};
-pub use transition::Transition;
 pub use sample::Sample;
 pub use settings::{PrioritySettings, ReplaySettings};
 pub use state::{ReplayState, Segment};
+pub use transition::Transition;
 
 use adfq_env::Space;
 pub(crate) use digest::Digest;

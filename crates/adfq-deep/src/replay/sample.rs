@@ -1,7 +1,7 @@
 //! A batch drawn from memory: who is drawn, and what they are.
 
-use super::ring::Ring;
 use super::priority::Priorities;
+use super::ring::Ring;
 use super::{Replay, ReplayError, Result};
 use rand::{Rng, RngExt};
 
@@ -134,12 +134,7 @@ impl Replay {
 
 /// A ring, then a place in a window as wide as the widest; again, if there is no transition there. Rings are of about
 /// equal length, so that few draws are lost.
-fn draw_uniform(
-    rings: &[Ring],
-    batch: usize,
-    rng: &mut impl Rng,
-    mut take: impl FnMut(usize, u64),
-) {
+fn draw_uniform(rings: &[Ring], batch: usize, rng: &mut impl Rng, mut take: impl FnMut(usize, u64)) {
     let width = |window: &std::ops::Range<u64>| window.end - window.start;
     let widest = rings.iter().map(|ring| width(ring.window())).max().unwrap_or(0);
     let mut drawn = 0;

@@ -118,7 +118,8 @@ mod tests {
             let message = settings.layout(envs, discount, &space).expect_err(expected).to_string();
             assert!(message.contains(expected), "{message}");
         }
-        for (expected, priority) in [("alpha = 1.5", priority(1.5, 1.0)), ("epsilon = 0", priority(0.5, 0.0))] {
+        for (expected, priority) in [("alpha = 1.5", priority(1.5, 1.0)), ("epsilon = 0", priority(0.5, 0.0))]
+        {
             let (settings, space) = atari();
             let settings = ReplaySettings { priority, ..settings };
             let message = settings.layout(1, 0.99, &space).expect_err(expected).to_string();

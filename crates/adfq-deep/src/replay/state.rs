@@ -116,7 +116,10 @@ impl Replay {
             if ring.kept().contains(&counter) {
                 let slot = decode(record);
                 if !slot.reward.is_finite() || slot.action as usize >= self.actions {
-                    return Err(misfit(format!("slot {counter} of environment {} holds no step", segment.env)));
+                    return Err(misfit(format!(
+                        "slot {counter} of environment {} holds no step",
+                        segment.env
+                    )));
                 }
                 ring.fill(counter, slot, frame);
                 missing[ring.place(counter)] = false;
@@ -131,8 +134,9 @@ impl Replay {
                 let counter = ring.counter_at(place);
                 return Err(misfit(format!("no segment holds slot {counter} of environment {number}")));
             }
-            let wrong =
-                |counter| misfit(format!("slot {counter} of environment {number} does not follow the one before"));
+            let wrong = |counter| {
+                misfit(format!("slot {counter} of environment {number} does not follow the one before"))
+            };
             ring.settle().map_err(wrong)?;
         }
         Ok(())

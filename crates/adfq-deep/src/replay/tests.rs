@@ -1,5 +1,6 @@
 //! The memory as a whole: against a model that keeps everything, against the formulas, and saved and restored.
 
+mod mirror;
 mod naive;
 mod saved;
 mod weighing;
@@ -13,12 +14,14 @@ use proptest::test_runner::RngSeed;
 
 /// Numbers in a frame.
 const LEN: usize = 6;
+/// γ.
+const DISCOUNT: f32 = 0.9;
 
 /// One call of `push`, or of `interrupt`.
 #[derive(Clone, Debug)]
 struct Step {
     env: usize,
-    /// The env's episode is cut off at this frame; the rest means nothing.
+    /// The environment's episode is cut off at this frame; the rest means nothing.
     interrupts: bool,
     frame: [u8; LEN],
     action: u32,
@@ -32,13 +35,14 @@ struct Step {
 #[derive(Clone, Debug)]
 struct Script {
     settings: ReplaySettings,
+    envs: usize,
     space: Space,
     steps: Vec<Step>,
 }
 
 impl Script {
     fn replay(&self) -> Replay {
-        Replay::new(&self.settings, &self.space).unwrap()
+        Replay::new(&self.settings, self.envs, DISCOUNT, &self.space).unwrap()
     }
 }
 
@@ -56,10 +60,10 @@ fn space(stack: usize) -> Space {
 }
 
 /// `often`: one step in so many ends its episode, by itself or because it is interrupted.
-fn steps(rings: usize, often: u32) -> impl Strategy<Value = Step> {
+fn steps(envs: usize, often: u32) -> impl Strategy<Value = Step> {
     let end = (0..often, 0..4_u8).prop_map(|(draw, how)| if draw == 0 { how } else { 4 });
     let frames = (any::<[u8; LEN]>(), any::<[u8; LEN]>());
-    (0..rings, frames, 0..5_u32, -9_i8..9, end).prop_map(|(env, (frame, last), action, reward, end)| {
+    (0..envs, frames, 0..5_u32, -9_i8..9, end).prop_map(|(env, (frame, last), action, reward, end)| {
         let (terminated, truncated) = (end == 0 || end == 2, end == 1 || end == 2);
         let last = (terminated || truncated).then_some(last);
         let reward = f32::from(reward) / 7.0;
@@ -72,14 +76,14 @@ fn scripts(priority: Option<PrioritySettings>) -> impl Strategy<Value = Script> 
     sizes.prop_flat_map(move |(envs, stack, n_step, spare, often)| {
         // A few slots are left over where the capacity is no multiple of the environments.
         let capacity = envs * (stack + n_step) + spare;
-        let settings = ReplaySettings { capacity, envs, n_step, discount: 0.9, priority };
+        let settings = ReplaySettings { capacity, n_step, priority };
         let steps = prop::collection::vec(steps(envs, often), 0..150);
-        steps.prop_map(move |steps| Script { settings: settings.clone(), space: space(stack), steps })
+        steps.prop_map(move |steps| Script { settings: settings.clone(), envs, space: space(stack), steps })
     })
 }
 
 fn prioritised() -> Option<PrioritySettings> {
-    Some(PrioritySettings { alpha: 0.6, epsilon: 0.01 })
+    Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 0.01 })
 }
 
 /// All that a memory can give, in its order.
@@ -146,8 +150,8 @@ proptest! {
 }
 
 fn small(priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity: 20, envs: 2, n_step: 1, discount: 0.9, priority };
-    Replay::new(&settings, &space(1)).unwrap()
+    let settings = ReplaySettings { capacity: 20, n_step: 1, priority };
+    Replay::new(&settings, 2, DISCOUNT, &space(1)).unwrap()
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn bad_steps_are_refused_and_leave_no_trace() {
     replay.push(1, &Transition::new(&frame, 4, 1.0)).unwrap();
     let before = replay.clone();
     let env = replay.push(2, &step);
-    assert_eq!(env, Err(ReplayError::Ring { env: 2, rings: 2 }));
+    assert_eq!(env, Err(ReplayError::Env { env: 2, envs: 2 }));
     let short = replay.push(0, &Transition::new(&frame[1..], 0, 0.0));
     assert_eq!(short, Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
     let short = replay.push(0, &step.ended_at(&frame[1..]));
@@ -169,7 +173,7 @@ fn bad_steps_are_refused_and_leave_no_trace() {
     assert_eq!(reward, Err(ReplayError::Reward(f32::INFINITY)));
     assert_eq!(replay.push(0, &Transition { truncated: true, ..step }), Err(ReplayError::Last));
     assert_eq!(replay.push(0, &Transition { last: Some(&frame), ..step }), Err(ReplayError::Last));
-    assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Ring { env: 2, rings: 2 }));
+    assert_eq!(replay.interrupt(2, &frame), Err(ReplayError::Env { env: 2, envs: 2 }));
     assert_eq!(replay.interrupt(1, &frame[1..]), Err(ReplayError::Frame { got: LEN - 1, want: LEN }));
     // Nor does an interruption where no episode is under way.
     assert_eq!(replay.interrupt(0, &frame), Ok(()));
@@ -195,10 +199,9 @@ fn bad_errors_are_refused_and_leave_no_trace() {
 
 #[test]
 fn memory_that_there_is_not_is_an_error() {
-    let settings =
-        ReplaySettings { capacity: u32::MAX as usize, envs: 1, n_step: 1, discount: 0.9, priority: None };
+    let settings = ReplaySettings { capacity: u32::MAX as usize, n_step: 1, priority: None };
     let huge = Space { frame: vec![1 << 34], ..space(1) };
-    assert!(matches!(Replay::new(&settings, &huge), Err(ReplayError::Memory { .. })));
+    assert!(matches!(Replay::new(&settings, 1, DISCOUNT, &huge), Err(ReplayError::Memory { .. })));
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub use summary::Summary;
 
 use crate::algorithm::Estimate;
 use crate::config::{Config, TargetUpdate};
-use crate::evaluate::{Evaluation, Player};
+use crate::evaluate::{Evaluation, Judge, Player};
 use crate::learner::{Learner, diverged};
 use crate::metrics::{Metrics, Stats, sign};
 use crate::observation::Observation;
@@ -183,6 +183,14 @@ impl Run {
     /// The same, taken out: the run would go on.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
+    }
+
+    /// What is believed of each action now, given the numbers that the network sees. On a GPU it is as the last
+    /// checkpoint was.
+    pub fn estimates(&mut self, observation: &[f32]) -> Result<Vec<Estimate>> {
+        let mut estimates = vec![];
+        Judge::new(&self.learner)?.estimates(&mut self.learner, observation, &mut estimates)?;
+        Ok(estimates)
     }
 
     /// Writes the present observations to `inputs`.

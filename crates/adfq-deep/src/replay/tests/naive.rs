@@ -1,6 +1,6 @@
 //! The memory's model: every episode ever, kept whole, and every question answered by walking through them.
 
-use super::{LEN, Script, Step};
+use super::{DISCOUNT, LEN, Script, Step};
 use crate::replay::ReplaySettings;
 use adfq_env::Space;
 
@@ -28,29 +28,29 @@ pub struct Expected {
 pub struct Naive {
     settings: ReplaySettings,
     space: Space,
-    rings: Vec<Vec<Episode>>,
+    envs: Vec<Vec<Episode>>,
 }
 
 impl Naive {
     pub fn new(script: &Script) -> Self {
-        let rings = (0..script.settings.envs).map(|_| Vec::new()).collect();
-        Self { settings: script.settings.clone(), space: script.space.clone(), rings }
+        let envs = (0..script.envs).map(|_| Vec::new()).collect();
+        Self { settings: script.settings.clone(), space: script.space.clone(), envs }
     }
 
     pub fn push(&mut self, step: &Step) {
-        let env = &mut self.rings[step.env];
-        let head: usize = ring.iter().map(|episode| episode.frames.len()).sum();
+        let episodes = &mut self.envs[step.env];
+        let head: usize = episodes.iter().map(|episode| episode.frames.len()).sum();
         if step.interrupts {
-            if let Some(episode) = ring.last_mut().filter(|episode| !episode.ended()) {
+            if let Some(episode) = episodes.last_mut().filter(|episode| !episode.ended()) {
                 episode.frames.push(step.frame);
                 episode.interrupted = true;
             }
             return;
         }
-        if ring.last().is_none_or(Episode::ended) {
-            ring.push(Episode { first: head, frames: Vec::new(), steps: Vec::new(), interrupted: false });
+        if episodes.last().is_none_or(Episode::ended) {
+            episodes.push(Episode { first: head, frames: Vec::new(), steps: Vec::new(), interrupted: false });
         }
-        let episode = ring.last_mut().unwrap();
+        let episode = episodes.last_mut().unwrap();
         episode.frames.push(step.frame);
         episode.frames.extend(step.last);
         episode.steps.push(step.clone());
@@ -58,13 +58,13 @@ impl Naive {
 
     /// All transitions that can be sampled, env by env in order of age.
     pub fn expected(&self) -> Vec<Expected> {
-        let slots = self.settings.capacity / self.settings.envs;
+        let slots = self.settings.capacity / self.envs.len();
         let mut all = Vec::new();
-        for (number, env) in self.rings.iter().enumerate() {
-            let head: usize = ring.iter().map(|episode| episode.frames.len()).sum();
-            for episode in env {
+        for (env, episodes) in self.envs.iter().enumerate() {
+            let head: usize = episodes.iter().map(|episode| episode.frames.len()).sum();
+            for episode in episodes {
                 for t in 0..episode.steps.len() {
-                    if let Some(expected) = self.transition(number, episode, t, head.saturating_sub(slots)) {
+                    if let Some(expected) = self.transition(env, episode, t, head.saturating_sub(slots)) {
                         all.push(expected);
                     }
                 }
@@ -83,12 +83,12 @@ impl Naive {
         if episode.first + earliest < oldest || t + m >= episode.frames.len() {
             return None;
         }
-        let gamma = f64::from(self.settings.discount);
+        let gamma = f64::from(DISCOUNT);
         let power = |k: usize| (0..k).fold(1.0, |power, _| power * gamma);
         let steps = &episode.steps[t..t + m];
         let reward: f64 = steps.iter().enumerate().map(|(k, step)| power(k) * f64::from(step.reward)).sum();
         Some(Expected {
-            index: ((episode.first + t) * self.settings.envs + env) as u64,
+            index: ((episode.first + t) * self.envs.len() + env) as u64,
             obs: self.observation(episode, t),
             next: self.observation(episode, t + m),
             action: episode.steps[t].action,

@@ -25,13 +25,7 @@ impl Store {
 
     fn restore(&self, script: &Script) -> Result<Replay> {
         let segments = self.segments.iter().cloned().map(Ok);
-        Replay::restore(
-            &script.settings,
-            &script.space,
-            self.state.as_ref().unwrap(),
-            &self.priorities,
-            segments,
-        )
+        script.replay().restore(self.state.as_ref().unwrap(), &self.priorities, segments)
     }
 }
 
@@ -88,9 +82,8 @@ proptest! {
 
 /// 50 steps, an end now and then, in rings of ten.
 fn example() -> (Script, Replay, Store) {
-    let settings =
-        ReplaySettings { capacity: 20, envs: 2, n_step: 2, discount: 0.9, priority: prioritised() };
-    let mut script = Script { settings, space: space(2), steps: Vec::new() };
+    let settings = ReplaySettings { capacity: 20, n_step: 2, priority: prioritised() };
+    let mut script = Script { settings, envs: 2, space: space(2), steps: Vec::new() };
     let (mut replay, mut store) = (script.replay(), Store::default());
     for t in 0..50_u8 {
         let last = (t % 7 == 6).then_some([t; LEN]);
@@ -118,11 +111,11 @@ fn example() -> (Script, Replay, Store) {
 fn overwritten_segments_are_dropped_and_the_rest_is_small() {
     let (_, replay, store) = example();
     let slots: u64 = store.segments.iter().map(|segment| segment.count).sum();
-    // Ten slots a env are kept, and a segment that straddles the end of them has three at most in addition.
+    // Ten slots of each environment are kept, and a segment that straddles the end of them has three at most in addition.
     assert!((20..=26).contains(&slots), "{slots}");
     let segment = replay.since(1, replay.kept(1).unwrap().end).unwrap();
     assert_eq!((segment.count, segment.bytes.len()), (0, 0));
-    assert_eq!(replay.since(2, 0), Err(ReplayError::Ring { env: 2, rings: 2 }));
+    assert_eq!(replay.since(2, 0), Err(ReplayError::Env { env: 2, envs: 2 }));
 }
 
 #[test]
@@ -138,14 +131,14 @@ fn damage_is_named() {
     let cases: [(&str, Harm); 10] = [
         ("no segment holds slot", |_, store| drop(store.segments.pop())),
         ("a segment of", |_, store| store.segments[0].bytes.push(0)),
-        ("there is no env 9", |_, store| store.segments[0].env = 9),
+        ("there is no environment 9", |_, store| store.segments[0].env = 9),
         ("holds no step", |_, store| store.segments.last_mut().unwrap().bytes[7] = 1),
         ("does not follow", |_, store| store.segments.last_mut().unwrap().bytes[8] = 99),
         ("21 priorities, where there must be 20", |_, store| store.priorities.push(0.0)),
         ("the priority of place", |_, store| store.priorities.fill(1.0)),
         ("the priority of place 0 is NaN", |_, store| store.priorities[0] = f32::NAN),
         ("the largest priority is 0", |_, store| store.state.as_mut().unwrap().largest = 0.0),
-        ("2 rings were saved, and there are 1 environments", |script, _| script.settings.envs = 1),
+        ("2 environments were saved, and there are 1", |script, _| script.envs = 1),
     ];
     for (expected, harm) in cases {
         let (mut script, replay, mut store) = example();
@@ -160,14 +153,14 @@ fn damage_is_named() {
 #[test]
 fn a_final_frame_in_the_wrong_place_is_damage() {
     const FINAL: u8 = 8;
-    let settings = ReplaySettings { capacity: 20, envs: 1, n_step: 1, discount: 0.9, priority: None };
-    let script = Script { settings, space: space(1), steps: Vec::new() };
+    let settings = ReplaySettings { capacity: 20, n_step: 1, priority: None };
+    let script = Script { settings, envs: 1, space: space(1), steps: Vec::new() };
     let mut replay = script.replay();
     (0..4).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 1.0)).unwrap());
     let restored = |slots: &[usize]| {
         let mut segment = replay.since(0, 0).unwrap();
         slots.iter().for_each(|slot| segment.bytes[slot * 9 + 8] = FINAL);
-        Replay::restore(&script.settings, &script.space, &replay.state(), &[], [Ok(segment)])
+        script.replay().restore(&replay.state(), &[], [Ok(segment)])
     };
     assert_eq!(restored(&[]).unwrap(), replay);
     assert_eq!(restored(&[3]).unwrap().len(), 3);
@@ -191,7 +184,7 @@ fn failures_to_read_a_segment_are_handed_on() {
         }
     }
     let restore = |segments: Vec<std::result::Result<Segment, Failure>>| {
-        Replay::restore(&script.settings, &script.space, &replay.state(), &store.priorities, segments)
+        script.replay().restore(&replay.state(), &store.priorities, segments)
     };
     assert_eq!(restore(vec![Err(Failure::Read)]), Err(Failure::Read));
     assert!(matches!(restore(vec![]), Err(Failure::Replay(ReplayError::State(_)))));

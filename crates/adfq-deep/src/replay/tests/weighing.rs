@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 /// 100 transitions in two rings, among them final frames that must never be drawn.
 fn filled(priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity: 140, envs: 2, n_step: 1, discount: 0.9, priority };
-    let mut replay = Replay::new(&settings, &space(1)).unwrap();
+    let settings = ReplaySettings { capacity: 140, n_step: 1, priority };
+    let mut replay = Replay::new(&settings, 2, DISCOUNT, &space(1)).unwrap();
     for t in 0..100 {
         let end = t % 10 > 7;
         let frame = [t as u8; LEN];
@@ -73,7 +73,7 @@ fn prioritised_draws_are_in_proportion() {
 /// One draw from each part: a transition with k parts of the sum to itself is drawn k - 1 times at least.
 #[test]
 fn draws_are_stratified() {
-    let mut replay = filled(Some(PrioritySettings { alpha: 1.0, epsilon: 1e-6 }));
+    let mut replay = filled(Some(PrioritySettings { alpha: 1.0, beta: 0.4, epsilon: 1e-6 }));
     let indices: Vec<u64> = replay.indices().collect();
     // Of a sum of 198, one transition has 99.
     let errors: Vec<f32> = (0..100).map(|i| if i == 40 { 99.0 } else { 1.0 }).collect();
@@ -88,7 +88,7 @@ fn draws_are_stratified() {
 
 #[test]
 fn new_transitions_get_the_largest_priority_so_far() {
-    let mut replay = small(Some(PrioritySettings { alpha: 0.5, epsilon: 0.5 }));
+    let mut replay = small(Some(PrioritySettings { alpha: 0.5, beta: 0.4, epsilon: 0.5 }));
     let step = Transition::new(&[0; LEN], 0, 0.0).ended_at(&[0; LEN]);
     let push = |replay: &mut Replay| replay.push(0, &step).unwrap();
     push(&mut replay);

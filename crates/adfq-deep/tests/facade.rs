@@ -1,0 +1,112 @@
+//! What most users need: a training by a few words, run again at will, and the agent that it leaves behind.
+
+use adfq_deep::run::folder::read_config;
+use adfq_deep::{Agent, Training};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn training() -> Training {
+    Training::new("cartpole").agent("adfq").seeds(3..5).steps(400).set("learning.warmup=100")
+}
+
+/// Every file below a folder, with its bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        match entry.is_dir() {
+            true => found.extend(files(&entry)),
+            false => drop(found.insert(entry.clone(), fs::read(&entry).unwrap())),
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_trained_stays_and_what_is_missing_is_trained_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = training().run(folder.path()).unwrap();
+    assert_eq!(runs.iter().map(|run| run.seed).collect::<Vec<_>>(), [3, 4]);
+    assert!(runs.iter().all(|run| (run.steps, run.updates) == (400, 300)));
+    assert_ne!(runs[0].parameters, runs[1].parameters);
+    let before = files(folder.path());
+    assert_eq!(training().run(folder.path()).unwrap(), runs);
+    assert_eq!(files(folder.path()), before);
+
+    let first = folder.path().join("cartpole-adfq-thompson-3");
+    fs::remove_dir_all(&first).unwrap();
+    assert_eq!(training().run(folder.path()).unwrap(), runs);
+    let after = files(folder.path());
+    // TensorBoard's events hold the time of day, and they alone.
+    let lasting = |files: &BTreeMap<PathBuf, Vec<u8>>| {
+        let mut files = files.clone();
+        files.retain(|path, _| !path.starts_with(&first) || !path.to_string_lossy().contains("tfevents"));
+        files
+    };
+    assert_eq!(lasting(&after).len() + 1, after.len());
+    assert!(lasting(&after) == lasting(&before));
+}
+
+/// Another configuration is another run: it does not go on in a folder that holds one.
+#[test]
+fn a_folder_of_another_run_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let training = training().seeds([3]);
+    let run = folder.path().join("run");
+    training.clone().run(&run).unwrap();
+    let before = files(&run);
+    let error = training.clone().steps(500).run(&run).unwrap_err().to_string();
+    assert!(error.contains("another configuration"), "{error}");
+    assert_eq!(files(&run), before);
+    assert_eq!((read_config(&run).unwrap().steps, read_config(&run).unwrap().seed), (400, 3));
+    assert!(Agent::load(folder.path()).is_err());
+}
+
+#[test]
+fn an_agent_acts_and_says_what_it_believes() {
+    let folder = tempfile::tempdir().unwrap();
+    training().seeds([3]).run(folder.path()).unwrap();
+    let mut agent = Agent::load(folder.path()).unwrap();
+    assert_eq!((agent.step(), agent.config().agent.as_str()), (400, "adfq"));
+    let observation = [0.0, 0.1, 0.05, -0.1];
+    let decision = agent.act(&observation).unwrap();
+    assert_eq!(agent.act(&observation).unwrap(), decision);
+    let beliefs: &Vec<adfq::Belief> = decision.beliefs.as_ref().unwrap();
+    let means: Vec<f64> = beliefs.iter().map(|belief| belief.mean()).collect();
+    assert_eq!((means.len(), &means), (2, &decision.means));
+    assert!(beliefs.iter().all(|belief| belief.var() > 0.0));
+    assert_eq!(decision.action, usize::from(means[1] > means[0]));
+    let p_best = decision.p_best().unwrap().unwrap();
+    assert!((p_best.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{p_best:?}");
+    // Of two Gaussians the one with the larger mean is the larger one more often.
+    assert!(p_best[decision.action] > 0.5, "{p_best:?}");
+
+    let error = agent.act(&observation[1..]).unwrap_err().to_string();
+    assert!(error.contains("4 numbers") && error.contains("are 3"), "{error}");
+    for wrong in [f32::NAN, f32::INFINITY] {
+        let error = agent.act(&[0.0, 0.0, wrong, 0.0]).unwrap_err().to_string();
+        assert!(error.contains(&format!("number 2 of the observation is {wrong}")), "{error}");
+    }
+    assert_eq!(agent.act(&observation).unwrap(), decision);
+}
+
+#[test]
+fn an_agent_without_beliefs_has_values_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    training().agent("dqn").seeds([0]).run(folder.path()).unwrap();
+    let decision = Agent::load(folder.path()).unwrap().act(&[0.0; 4]).unwrap();
+    assert_eq!((decision.means.len(), &decision.beliefs), (2, &None));
+    assert_eq!(decision.p_best().unwrap(), None);
+}
+
+#[test]
+fn words_that_mean_nothing_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |training: Training| training.run(folder.path().join("none")).unwrap_err().to_string();
+    let error = run(training().agent("adqf"));
+    assert!(error.contains("adqf") && error.contains("bootstrapped, ddqn, dqn, split"), "{error}");
+    assert!(run(Training::new("cartpool")).contains("cartpool"));
+    assert!(run(training().set("learning.bach=3")).contains("learning.bach=3"));
+    assert!(training().agents(["dqn-ts"]).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
