@@ -49,3 +49,14 @@ pub use run::{Run, RunFolder, Summary};
 pub use timeline::Timeline;
 pub use trainer::{Observer, Observers, Stop, Trainer};
 pub use training::{Device, Training};
+
+/// The README and the tutorials, whose examples are run like any other.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/tutorial-rust.md")]
+    struct FromRust;
+    #[doc = include_str!("../../../docs/tutorial-own-environment.md")]
+    struct OwnEnvironment;
+}
