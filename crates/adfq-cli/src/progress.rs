@@ -41,7 +41,7 @@ impl Bars {
     ) -> anyhow::Result<()> {
         let count = jobs.len();
         let watch = |folder: &Path, run: &Run, warnings: &[String]| self.watch(folder, run, warnings);
-        let (outcomes, timelines) = training::train(jobs, host, resources, &watch, stop.into())?;
+        let (outcomes, timelines) = training::train(jobs, host, resources, &watch, stop)?;
         for timeline in timelines {
             self.say(&format!("where the time of the runs on the GPU went: {timeline}"));
         }

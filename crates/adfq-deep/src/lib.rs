@@ -47,5 +47,5 @@ pub use error::{Bytes, Error, Result};
 pub use host::Host;
 pub use run::{Run, RunFolder, Summary};
 pub use timeline::Timeline;
-pub use trainer::{Observer, Observers, Trainer};
+pub use trainer::{Observer, Observers, Stop, Trainer};
 pub use training::{Device, Training};

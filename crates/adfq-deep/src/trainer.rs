@@ -7,6 +7,7 @@ use crate::metrics::Metrics;
 use crate::run::{Run, Summary};
 use crate::timeline::{Clock, Timeline};
 use crate::{Config, Error, Host, Result};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What watches a run. An error of an observer ends its run.
@@ -43,6 +44,12 @@ pub struct Stop<'a> {
 
 impl<'a> From<&'a AtomicBool> for Stop<'a> {
     fn from(flag: &'a AtomicBool) -> Self {
+        Self { flag, after: None }
+    }
+}
+
+impl<'a> From<&'a Arc<AtomicBool>> for Stop<'a> {
+    fn from(flag: &'a Arc<AtomicBool>) -> Self {
         Self { flag, after: None }
     }
 }

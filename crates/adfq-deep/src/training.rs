@@ -287,13 +287,14 @@ pub fn folder_name(config: &Config) -> String {
 /// Trains these runs to their ends, several side by side. The runs that are finished already stay as they are, those that
 /// were stopped go on. One that fails does not stop the others. With `stop` set all are saved. On a GPU it is told where
 /// the time of each group of runs went.
-pub fn train(
+pub fn train<'a>(
     jobs: Vec<Job>,
     host: &Host,
     resources: &Resources,
     watch: &Watch,
-    stop: Stop,
+    stop: impl Into<Stop<'a>>,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
+    let stop = stop.into();
     match resources.device {
         Device::Cpu => Ok((on_cpu(jobs, host, resources, watch, stop)?, vec![])),
         #[cfg(feature = "cuda")]
