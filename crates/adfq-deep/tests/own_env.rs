@@ -104,7 +104,7 @@ fn stopped(folder: &Path, saves: bool, rows: usize) -> u64 {
         vec![Box::new(StopAfter(rows, stop.clone()))]
     };
     let jobs = training(saves).jobs(folder).unwrap();
-    let (mut outcomes, _) = train(jobs, &host(saves), &Resources::default(), &watch, &stop).unwrap();
+    let (mut outcomes, _) = train(jobs, &host(saves), &Resources::default(), &watch, &*stop).unwrap();
     match outcomes.pop().unwrap().ending.unwrap().unwrap() {
         Ending::Stopped { step, steps: 1_200 } => step,
         other => panic!("{other:?}"),
