@@ -24,7 +24,7 @@ pub struct Decision {
     pub action: usize,
     /// The mean of Q(s,a), for each action.
     pub means: Vec<f64>,
-    /// The beliefs over Q(s,a), for each action. None where the algorithm has none, as DQN.
+    /// The beliefs over Q(s,a), for each action. None where the algorithm has none, as DQN or an ensemble of one.
     pub beliefs: Option<Vec<Belief>>,
 }
 
@@ -71,7 +71,7 @@ impl Agent {
         self.judge.estimates(&mut self.learner, observation, &mut self.estimates)?;
         let means: Vec<f32> = self.estimates.iter().map(|estimate| estimate.mean).collect();
         let belief = |estimate: &Estimate| Belief::new(estimate.mean.into(), f64::from(estimate.sd).powi(2));
-        let believes = self.estimates.iter().all(|estimate| !estimate.sd.is_nan());
+        let believes = self.estimates.iter().all(|estimate| estimate.sd > 0.0);
         Ok(Decision {
             action: crate::algorithm::largest(&means).0,
             means: means.iter().map(|&mean| mean.into()).collect(),

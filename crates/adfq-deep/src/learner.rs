@@ -104,7 +104,7 @@ impl Learner {
     }
 
     /// An error unless the network is one for this space.
-    pub fn check_space(&self, space: &Space) -> Result<()> {
+    pub(crate) fn check_space(&self, space: &Space) -> Result<()> {
         let Spec { input, head, .. } = self.network.spec();
         if (input, head.actions) == (&space.observation_shape(), space.actions) {
             return Ok(());

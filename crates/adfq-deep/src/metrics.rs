@@ -38,7 +38,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// The names of the columns, in their order.
-    pub const COLUMNS: [&str; 11] = [
+    const COLUMNS: [&str; 11] = [
         "step",
         "episodes",
         "updates",
@@ -53,12 +53,12 @@ impl Metrics {
     ];
 
     /// The first line of `metrics.csv`, with the columns of the algorithm's own.
-    pub fn header(own: &[&str]) -> String {
+    pub(crate) fn header(own: &[&str]) -> String {
         [&Self::COLUMNS, own].concat().join(",")
     }
 
     /// Names and values of all columns.
-    pub fn scalars(&self) -> impl Iterator<Item = (&'static str, f64)> {
+    pub(crate) fn scalars(&self) -> impl Iterator<Item = (&'static str, f64)> {
         Self::COLUMNS.into_iter().zip(self.values()).chain(self.own.iter().copied())
     }
 
@@ -80,7 +80,7 @@ impl Metrics {
     }
 
     /// A line of `metrics.csv`; what is not there yet is left empty.
-    pub fn csv(&self) -> String {
+    pub(crate) fn csv(&self) -> String {
         let show = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
         self.scalars().map(|(_, value)| show(value)).collect::<Vec<_>>().join(",")
     }
@@ -112,7 +112,7 @@ pub struct Episode {
 
 impl Episode {
     /// Counts in a step.
-    pub fn step(&mut self, reward: f64) {
+    pub(crate) fn step(&mut self, reward: f64) {
         self.total += reward;
         self.clipped += sign(reward);
         self.length += 1;
@@ -126,7 +126,7 @@ pub(crate) fn sign(reward: f64) -> f64 {
 
 /// Sums since the last row and the last episodes; saved in a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// Episodes under way, one for each environment.
     running: Vec<Episode>,
     last: VecDeque<Episode>,

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 /// A policy with its own generator; all of it is saved in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Explorer {
+pub(crate) struct Explorer {
     kind: Kind,
     epsilon: Epsilon,
     rng: ChaCha8Rng,

@@ -364,7 +364,9 @@ fn on_cpu(
             let pool = || ThreadPoolBuilder::new().num_threads(threads).build();
             let pools = (0..at_once).map(|_| pool().map_err(|error| Error::State(error.to_string())));
             let pools = pools.collect::<Result<Vec<_>>>()?;
-            std::thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
+            std::thread::scope(|scope| {
+                pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work))))
+            });
         }
     }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Bootstrapped DQN with priors: it finds what dithering does not, and goes on to the bit after a stop.
 
 use adfq_deep::algorithm::BootstrappedSettings;
-use adfq_deep::{Config, Host, Run, RunFolder, Summary, Trainer, Training};
+use adfq_deep::{Agent, Config, Host, Run, RunFolder, Summary, Trainer, Training};
 use std::path::Path;
 
 /// The greedy return after some thousands of steps in DeepSea, where one sequence of actions pays.
@@ -62,6 +62,18 @@ fn a_resumed_run_is_the_same_bits() {
     assert_eq!((expected[0].agent.as_str(), expected[0].policy.as_str()), ("bootstrapped", "head"));
 }
 
+/// One head has no deviation: no belief is better than a certain one.
+#[test]
+fn an_ensemble_of_one_has_no_beliefs() {
+    let folder = tempfile::tempdir().unwrap();
+    training().set("bootstrapped.heads=1").steps(300).run(folder.path()).unwrap();
+    let decision = Agent::load(folder.path()).unwrap().act(&[0.0; 4]).unwrap();
+    assert_eq!((decision.means.len(), decision.beliefs), (2, None));
+    training().steps(300).run(folder.path().join("ten")).unwrap();
+    let decision = Agent::load(folder.path().join("ten")).unwrap().act(&[0.0; 4]).unwrap();
+    assert_eq!(decision.p_best().unwrap().unwrap().len(), 2);
+}
+
 #[test]
 fn its_settings_are_a_table_of_its_own() {
     let host = Host::default();
@@ -82,6 +94,9 @@ fn its_settings_are_a_table_of_its_own() {
         ("bootstrapped.hats=3", "hats"),
         ("bootstraped.heads=3", "`bootstraped`"),
         ("polity=head", "`polity`"),
+        // Those of others are read too, and dqn has none.
+        ("adfq.rulle=exact", "rulle"),
+        ("dqn.heads=3", "`dqn`"),
         ("policy=optimist", "optimist"),
     ] {
         let error = config.with(assignment).unwrap_err().to_string();

@@ -47,6 +47,20 @@ fn what_is_trained_stays_and_what_is_missing_is_trained_again() {
     assert!(lasting(&after) == lasting(&before));
 }
 
+/// A budget of steps stops the runs and saves them; without it they go on as if nothing had happened.
+#[test]
+fn a_training_in_pieces_is_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, pieces] = ["whole", "pieces"].map(|name| folder.path().join(name));
+    let expected = training().run(&whole).unwrap();
+    for after in [150, 151, 399] {
+        assert_eq!(training().stop_after(after).run(&pieces).unwrap(), []);
+        let agent = Agent::load(pieces.join("cartpole-adfq-thompson-4")).unwrap();
+        assert_eq!(agent.step(), after);
+    }
+    assert_eq!(training().run(&pieces).unwrap(), expected);
+}
+
 /// Another configuration is another run: it does not go on in a folder that holds one.
 #[test]
 fn a_folder_of_another_run_is_refused() {

@@ -240,6 +240,19 @@ fn its_own_policy_explores_by_its_scores() {
     assert_ne!(softest[0].replay, epsilon[0].replay);
 }
 
+/// A configuration with its settings is one for the others too: they leave them out.
+#[test]
+fn it_is_compared_with_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = training().jobs(folder.path()).unwrap().remove(0).config.unwrap();
+    let both = Training { config: Some(config.clone()), ..Training::new("cartpole") };
+    let both = both.host(host()).agents([NAME, "dqn"]).unwrap().jobs(folder.path()).unwrap();
+    let configs: Vec<&Config> = both.iter().map(|job| job.config.as_ref().unwrap()).collect();
+    assert_eq!(configs[0], &config);
+    assert!(config.own.contains_key(NAME) && !configs[1].own.contains_key(NAME));
+    assert_eq!(Config::from_toml(&configs[1].to_toml().unwrap()).unwrap(), *configs[1]);
+}
+
 #[test]
 fn what_it_does_not_know_is_named() {
     let folder = tempfile::tempdir().unwrap();

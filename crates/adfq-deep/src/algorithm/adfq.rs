@@ -88,7 +88,7 @@ impl AdfqSettings {
 
 /// The limits of what a network may believe.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Least variance.
     pub min_var: f32,
     /// Largest variance.

@@ -10,13 +10,13 @@ mod adfq;
 mod bootstrapped;
 mod double_dqn;
 mod dqn;
-pub mod own_variance;
+mod own_variance;
 mod registry;
 mod split;
 #[cfg(test)]
 mod tests;
 
-pub use adfq::{AdfqSettings, Limits};
+pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
 pub use registry::{Algorithms, Descriptor};
 pub use split::SplitSettings;

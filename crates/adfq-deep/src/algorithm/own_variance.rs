@@ -18,26 +18,14 @@ use rand_distr::StandardNormal;
 const CONSTANT: f32 = 0.5;
 
 /// Where an agent has been, as far as its own variance depends on it.
-///
-/// ```
-/// use adfq_deep::own_variance::OwnVariance;
-///
-/// let mut own = OwnVariance::new(4, 2, 64, 0.01, 7);
-/// let (here, there) = (own.features(&[1.0, 0.0, 0.0, 0.0]), own.features(&[0.0, 0.0, 0.0, 1.0]));
-/// assert!((own.left(&here, 1) - 1.0).abs() < 1e-12);
-/// own.visit(&here, 1);
-/// assert!((own.left(&here, 1) - 0.01 / 1.01).abs() < 1e-12); // settled but for the noise
-/// assert!((own.left(&here, 0) - 1.0).abs() < 1e-12); // the other action was not tried
-/// assert!(own.left(&there, 1) > 0.4); // nor was this state
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnVariance {
+pub(super) struct OwnVariance {
     size: usize,
     noise: f64,
     /// A row for each input of the random layer, and one for the constant.
     weights: Vec<f32>,
     /// P_a, row by row, for each action.
-    pub(crate) inverse: Vec<f64>,
+    pub inverse: Vec<f64>,
 }
 
 impl OwnVariance {
@@ -114,6 +102,17 @@ mod tests {
 
     fn one_hot(inputs: usize, at: usize) -> Vec<f32> {
         (0..inputs).map(|i| if i == at { 1.0 } else { 0.0 }).collect()
+    }
+
+    #[test]
+    fn a_visit_settles_its_pair_alone() {
+        let mut own = OwnVariance::new(4, 2, 64, 0.01, 7);
+        let (here, there) = (own.features(&one_hot(4, 0)), own.features(&one_hot(4, 3)));
+        assert!((own.left(&here, 1) - 1.0).abs() < 1e-12);
+        own.visit(&here, 1);
+        assert!((own.left(&here, 1) - 0.01 / 1.01).abs() < 1e-12); // settled but for the noise
+        assert!((own.left(&here, 0) - 1.0).abs() < 1e-12); // the other action was not tried
+        assert!(own.left(&there, 1) > 0.4); // nor was this state
     }
 
     /// P after many visits is the inverse: P (I + Σ φφᵀ/λ) = I.

@@ -23,6 +23,7 @@ pub struct Descriptor {
     /// is the algorithm's own policy, which takes the action with the largest [`Estimate::score`](super::Estimate::score).
     pub policies: &'static [&'static str],
     defaults: Option<toml::Table>,
+    read: Arc<Check>,
     check: Arc<Check>,
     build: Arc<Build>,
 }
@@ -34,8 +35,9 @@ impl Descriptor {
         about: &'static str,
         build: impl Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync + 'static,
     ) -> Self {
-        let policies = &["epsilon"];
-        Self { name, about, policies, defaults: None, check: Arc::new(|_| Ok(())), build: Arc::new(build) }
+        let (policies, fine): (_, Arc<Check>) = (&["epsilon"], Arc::new(|_| Ok(())));
+        let (read, check) = (fine.clone(), fine);
+        Self { name, about, policies, defaults: None, read, check, build: Arc::new(build) }
     }
 
     /// With these policies, the default first.
@@ -51,8 +53,18 @@ impl Descriptor {
         check: impl Fn(&S, &Config) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         let name = self.name;
+        let read = move |config: &Config| config.own::<S>(name).map(drop);
         let check = move |config: &Config| check(&config.own::<S>(name)?, config);
-        Self { defaults: toml::Table::try_from(S::default()).ok(), check: Arc::new(check), ..self }
+        let defaults = toml::Table::try_from(S::default()).ok();
+        Self { defaults, read: Arc::new(read), check: Arc::new(check), ..self }
+    }
+
+    /// An error if its settings cannot be read; whether they make sense is asked only of the agent that learns.
+    pub(crate) fn read(&self, config: &Config) -> Result<()> {
+        match self.defaults {
+            Some(_) => (self.read)(config),
+            None => Err(Error::Toml(format!("there is no setting `{}`", self.name))),
+        }
     }
 
     /// An error unless the configuration's policy is one of its own and its settings make sense.
@@ -118,11 +130,14 @@ impl Algorithms {
     }
 
     /// The same configuration for another algorithm and policy; without a policy the algorithm's default. Its default
-    /// settings are written out if there are none.
+    /// settings are written out if there are none. The settings of others that a user has registered are left out.
     pub fn with_agent(&self, config: Config, agent: &str, policy: Option<&str>) -> Result<Config> {
         let descriptor = self.get(agent)?;
         let (agent, policy) = (agent.to_owned(), policy.unwrap_or(descriptor.policies[0]).to_owned());
         let mut config = Config { agent, policy, ..config };
+        let built_in = Self::default();
+        let others = |name: &str| self.0.contains_key(name) && !built_in.0.contains_key(name);
+        config.own.retain(|name, _| *name == config.agent || !others(name));
         if let (Some(defaults), false) = (&descriptor.defaults, config.own.contains_key(descriptor.name)) {
             config.own.insert(descriptor.name.to_owned(), defaults.clone().into());
         }

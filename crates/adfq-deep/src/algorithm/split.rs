@@ -10,10 +10,11 @@
 //! U = (1-k) g + k x √v                          the hopeful value: what an optimist believes, whose prior mean is x √v
 //! ```
 
+use super::adfq::Limits;
 use super::own_variance::OwnVariance;
 use super::{
-    Algorithm, Batch, Descriptor, Estimate, Gradient, Limits, Loss, Outputs, Passes, RewardRange, State,
-    Sums, bounds, largest,
+    Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, State, Sums,
+    bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Result};

@@ -52,9 +52,8 @@ impl Backend for Cpu {
 
     fn judge(&mut self, runs: &mut [Run], players: &mut [Player]) -> Result<()> {
         let mut playing = players.iter_mut().filter(|player| player.is_playing());
-        playing.try_for_each(|player| {
-            self.judges[player.owner].player(&mut runs[player.owner].learner, player)
-        })
+        playing
+            .try_for_each(|player| self.judges[player.owner].player(&mut runs[player.owner].learner, player))
     }
 }
 

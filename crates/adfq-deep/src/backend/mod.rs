@@ -27,7 +27,13 @@ pub(crate) trait Backend {
     }
 
     /// A transition was stored in a run's replay memory.
-    fn wrote(&mut self, _run: usize, _env: usize, _transition: &Transition, _written: &Written) -> Result<()> {
+    fn wrote(
+        &mut self,
+        _run: usize,
+        _env: usize,
+        _transition: &Transition,
+        _written: &Written,
+    ) -> Result<()> {
         Ok(())
     }
 

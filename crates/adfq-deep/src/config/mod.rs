@@ -1,9 +1,9 @@
-//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in [`presets`], changes by
+//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in `presets`, changes by
 //! name in `assign`, what follows from it in `derived`.
 
 mod assign;
 mod derived;
-pub mod presets;
+mod presets;
 mod task;
 
 pub use assign::env_args;
@@ -213,8 +213,10 @@ impl Config {
         ])?;
         let built_in = Algorithms::default();
         for (name, value) in &self.own {
-            if !value.is_table() || (*name != self.agent && built_in.get(name).is_err()) {
-                return Err(Error::Toml(format!("there is no setting `{name}`")));
+            match built_in.get(name) {
+                Ok(algorithm) if value.is_table() => algorithm.read(self)?,
+                Err(_) if value.is_table() && *name == self.agent => {}
+                _ => return Err(Error::Toml(format!("there is no setting `{name}`"))),
             }
         }
         built_in.get(&self.agent).map_or(Ok(()), |algorithm| algorithm.check(self))

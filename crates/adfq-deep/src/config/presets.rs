@@ -8,7 +8,7 @@ use crate::replay::PrioritySettings;
 use adfq_env::Space;
 
 /// The presets there are.
-pub const NAMES: [&str; 3] = ["default", "paper", "atari-paper"];
+const NAMES: [&str; 3] = ["default", "paper", "atari-paper"];
 
 /// Prioritised replay as in the paper.
 const PRIORITY: PrioritySettings = PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };

@@ -113,11 +113,6 @@ impl Replay {
         })
     }
 
-    /// Bytes that such a memory takes when full. Nothing is allocated to find out.
-    pub fn bytes_needed(settings: &ReplaySettings, envs: usize, space: &Space) -> u64 {
-        settings.bytes_needed(envs, space)
-    }
-
     /// How many transitions can be sampled.
     pub fn len(&self) -> usize {
         self.rings.iter().map(Ring::len).sum()

@@ -37,8 +37,8 @@ impl ReplaySettings {
         self.capacity / envs.max(1)
     }
 
-    /// Bytes that a memory with these settings takes when full.
-    pub(super) fn bytes_needed(&self, envs: usize, space: &Space) -> u64 {
+    /// Bytes that a memory with these settings takes when full. Nothing is allocated to find out.
+    pub(crate) fn bytes_needed(&self, envs: usize, space: &Space) -> u64 {
         let slots = (self.slots(envs) as u64).saturating_mul(envs as u64);
         let tree = if self.priority.is_some() { SumTree::bytes_needed(slots) } else { 0 };
         slots.saturating_mul(Ring::slot_bytes(space.frame_bytes())).saturating_add(tree)

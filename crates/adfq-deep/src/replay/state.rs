@@ -54,7 +54,7 @@ impl Replay {
     }
 
     /// The counters of the slots of an environment that are not overwritten yet.
-    pub fn kept(&self, env: usize) -> Result<Range<u64>> {
+    pub(crate) fn kept(&self, env: usize) -> Result<Range<u64>> {
         Ok(self.ring(env)?.kept())
     }
 

@@ -192,7 +192,7 @@ pub fn read_config(folder: &Path) -> Result<Config> {
 }
 
 /// What a finished run reached; none if it has not come to its end.
-pub fn read_summary(folder: &Path) -> Result<Option<Summary>> {
+pub(crate) fn read_summary(folder: &Path) -> Result<Option<Summary>> {
     let path = folder.join(RESULT);
     match fs::read(&path) {
         Ok(json) => Ok(serde_json::from_slice(&json).ok()),
@@ -202,7 +202,7 @@ pub fn read_summary(folder: &Path) -> Result<Option<Summary>> {
 }
 
 /// The newest checkpoint of the run in this folder.
-pub fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
     checkpoints(folder).ok()?.pop()
 }
 

@@ -1,10 +1,12 @@
 //! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s, checkpoints
 //! are [`checkpoint`]'s, logs are [`logs`]'s. Who makes it go on is the [`Trainer`](crate::Trainer).
 
-pub mod checkpoint;
+mod checkpoint;
 pub mod folder;
-pub mod logs;
+pub(crate) mod logs;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 pub use folder::RunFolder;
 pub use summary::Summary;
@@ -181,7 +183,8 @@ impl Run {
     }
 
     /// The same, taken out: the run would go on.
-    pub fn take_failure(&mut self) -> Option<Error> {
+    #[cfg(feature = "cuda")]
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
 
@@ -275,7 +278,7 @@ impl Run {
 
 /// What the replay memory of this configuration will take in an environment with this space.
 pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
-    Bytes(Replay::bytes_needed(&config.replay, config.envs, space))
+    Bytes(config.replay.bytes_needed(config.envs, space))
 }
 
 /// An error if the replay memory would take more than there is, where that is known.

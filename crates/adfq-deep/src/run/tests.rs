@@ -1,9 +1,9 @@
 //! Environments that cannot be saved, as those in other processes: what a resumed run still promises.
 
-use adfq_deep::metrics::Metrics;
-use adfq_deep::replay::Sample;
-use adfq_deep::run::checkpoint::{self, LogLengths, SegmentEntry};
-use adfq_deep::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
+use crate::metrics::Metrics;
+use crate::replay::Sample;
+use crate::run::checkpoint::{self, LogLengths, SegmentEntry};
+use crate::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
 use adfq_env::{Envs, Result, Space, Step, VecEnv};
 use std::fs;
 use std::path::Path;
@@ -217,7 +217,7 @@ fn environments_that_changed_are_refused() {
 struct StopAfter<'a>(usize, &'a AtomicBool);
 
 impl Observer for StopAfter<'_> {
-    fn metrics(&mut self, _: &Run, _: &Metrics) -> adfq_deep::Result<()> {
+    fn metrics(&mut self, _: &Run, _: &Metrics) -> crate::Result<()> {
         self.0 -= 1;
         self.1.store(self.0 == 0, std::sync::atomic::Ordering::Relaxed);
         Ok(())
