@@ -1,9 +1,7 @@
 //! An algorithm of your own: expected SARSA, whose target is the mean of Q(s′,·) under a softmax policy. It is trained by
 //! name, checkpointed with its own state (a running mean of rewards), resumed to the bit, and compared with DQN.
 
-use adfq_deep::algorithm::{
-    Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
-};
+use adfq_deep::algorithm::{Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State};
 use adfq_deep::{Device, Host, Result, Training};
 
 const TEMPERATURE: f32 = 1.0;
@@ -66,7 +64,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let _ = std::fs::remove_dir_all(&folder);
     let mut host = Host::here();
     let build = |_: &_, _: &_| Ok(Box::new(ExpectedSarsa::default()) as Box<dyn Algorithm>);
-    host.algorithms.register(Descriptor::new("expected-sarsa", "expected SARSA with a softmax", build));
+    host.algorithms.register(Descriptor::new("expected-sarsa", "expected SARSA with a softmax", build))?;
 
     let device = if std::env::args().any(|word| word == "cuda") { Device::Cuda(0) } else { Device::Cpu };
     let training = Training::new("cartpole").host(host).agents(["expected-sarsa", "dqn"])?.steps(4_000);

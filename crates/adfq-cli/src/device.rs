@@ -45,7 +45,9 @@ fn open(number: usize) -> Result<Device> {
 
 #[cfg(not(feature = "cuda"))]
 fn open(number: usize) -> Result<Device> {
-    anyhow::bail!("cuda:{number} cannot be used: this program was built without it; build it with --features cuda")
+    anyhow::bail!(
+        "cuda:{number} cannot be used: this program was built without it; build it with --features cuda"
+    )
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Train(train::Args),
+    Train(Box<train::Args>),
     Eval(eval::Args),
     Compare(compare::Args),
     Bench(bench::Args),
@@ -70,7 +70,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
             false => format!("{said}: {cause}"),
         }
     });
-    error.chain().flat_map(|cause| hints(cause)).fold(said, |said, hint| format!("{said}\nhint: {hint}"))
+    error.chain().flat_map(hints).fold(said, |said, hint| format!("{said}\nhint: {hint}"))
 }
 
 /// The libraries speak of their own settings; this is how the program names them.

@@ -124,7 +124,8 @@ fn parse_seeds(text: &str) -> Result<Seeds, String> {
 /// The agents that there are, with a line for each.
 fn agent_names() -> PossibleValuesParser {
     let algorithms = Algorithms::default();
-    let values = algorithms.iter().map(|agent| clap::builder::PossibleValue::new(agent.name).help(agent.about));
+    let values =
+        algorithms.iter().map(|agent| clap::builder::PossibleValue::new(agent.name).help(agent.about));
     PossibleValuesParser::new(values.collect::<Vec<_>>())
 }
 

@@ -24,7 +24,9 @@ const SETTINGS: [&str; 8] = [
 
 /// FNV-1a over bytes.
 fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// Digests of parameters, replay memory, metrics and evaluations after training.
@@ -48,7 +50,14 @@ fn every_agent_learns_the_same_bits() {
     let expected = include_str!("digests.txt");
     let mut found = String::new();
     for env in ["cartpole", "minatar/breakout"] {
-        for agent in ["adfq thompson", "adfq epsilon", "dqn epsilon", "ddqn epsilon", "split optimist", "split thompson"] {
+        for agent in [
+            "adfq thompson",
+            "adfq epsilon",
+            "dqn epsilon",
+            "ddqn epsilon",
+            "split optimist",
+            "split thompson",
+        ] {
             for envs in [1, 3] {
                 let folder = tempfile::tempdir().unwrap();
                 found += &format!("{env} {agent} {envs} {}\n", train(folder.path(), env, agent, envs));

@@ -172,7 +172,10 @@ fn mistakes_get_one_clear_line() {
     assert!(sticky.contains("--sticky is for the games of Atari"), "{sticky}");
     let argument = complaint(train(&run, "cartpole", &["--set", "env_args.gravity=-5.0"]));
     assert!(argument.contains("cartpole takes no arguments") && argument.contains("gravity"), "{argument}");
-    assert!(complaint(train(&run, "cartpole", &["--set", "env=acrobot"])).contains("the setting env must be given as the environment"));
+    assert!(
+        complaint(train(&run, "cartpole", &["--set", "env=acrobot"]))
+            .contains("the setting env must be given as the environment")
+    );
     assert!(complaint(resume(&run)).contains("not a run"));
     assert!(!run.exists());
     succeed(train(&run, "cartpole", &["--set", "steps=1000"]));

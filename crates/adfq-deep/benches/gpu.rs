@@ -60,9 +60,8 @@ impl Runs {
 fn filled(device: &Device, config: &Config, space: &Space, runs: usize, filled: usize) -> Result<Runs> {
     let configs: Vec<Config> = (0..runs as u64).map(|seed| Config { seed, ..config.clone() }).collect();
     let learner = |config: &Config| Learner::new(config, space, &Algorithms::default());
-    let replay = |config: &Config| {
-        Ok(Replay::new(&config.replay, config.envs, config.learning.discount, space)?)
-    };
+    let replay =
+        |config: &Config| Ok(Replay::new(&config.replay, config.envs, config.learning.discount, space)?);
     let own: Vec<_> = configs.iter().map(learner).collect::<Result<_>>()?;
     let mut replays: Vec<_> = configs.iter().map(replay).collect::<Result<_>>()?;
     let mut there = Learners::new(device, space, &own.iter().collect::<Vec<_>>(), Precision::Tf32)?;

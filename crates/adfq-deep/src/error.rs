@@ -134,7 +134,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// Runs that went together and failed together.
+    /// What a run failed with, told once more.
     #[error("{0}")]
     Group(String),
     /// A checkpoint whose contents do not fit together.

@@ -177,7 +177,7 @@ impl Trainer {
         }
         self.backend.sync(&mut self.runs)?;
         self.tell(observers, |run, observers| {
-            let Some(summary) = Summary::new(run) else { return Ok(()) };
+            let Some(summary) = Summary::new(run)? else { return Ok(()) };
             observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))
         })?;
         Ok(true)
@@ -273,12 +273,13 @@ pub(crate) fn each_sound(
     check_sound(runs)
 }
 
-/// The error of the first run if all have failed.
+/// The error of the first run if all have failed. The run keeps what it says.
 pub(crate) fn check_sound(runs: &mut [Run]) -> Result<()> {
-    match runs.iter().all(|run| run.failure.is_some()) {
-        true => runs[0].failure.take().map_or(Ok(()), Err),
-        false => Ok(()),
+    if runs.iter().any(|run| run.failure.is_none()) {
+        return Ok(());
     }
+    let said = runs[0].failure.as_ref().map(|error| Error::Group(error.to_string()));
+    std::mem::replace(&mut runs[0].failure, said).map_or(Ok(()), Err)
 }
 
 /// Whether these runs can go step by step together: all is due to all of them at the same steps.

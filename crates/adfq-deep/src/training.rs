@@ -392,7 +392,7 @@ fn train_alone(begun: Begun, stop: Stop) -> Result<Ending> {
 /// How a run ended, given whether it came to its end.
 fn ending(folder: &Path, run: &Run, trained: Result<bool>) -> Result<Ending> {
     match trained.map_err(|error| name_checkpoint(error, folder))? {
-        true => match Summary::new(run) {
+        true => match Summary::new(run)? {
             Some(summary) => Ok(Ending::Finished(Box::new(summary))),
             None => Err(Error::NotARun { path: folder.to_owned(), reason: "it was never evaluated".into() }),
         },

@@ -68,7 +68,11 @@ fn losses_on_the_host_are_the_same_bits_twice_and_learn() {
         });
         train(&device, &configs, &once);
         let trainer = train(&device, &configs, &twice);
-        assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)), "{agent}");
+        assert_eq!(
+            [0, 1].map(|seed| result(&once, seed)),
+            [0, 1].map(|seed| result(&twice, seed)),
+            "{agent}"
+        );
         assert!(trainer.runs().iter().all(|run| run.updates() > 1_000), "{agent}");
     }
 }

@@ -121,7 +121,7 @@ impl Algorithm for ExpectedSarsa {
 
 fn host() -> Host {
     let mut host = Host::default();
-    host.algorithms.register(descriptor());
+    host.algorithms.register(descriptor()).unwrap();
     host
 }
 
@@ -189,11 +189,11 @@ fn a_state_of_another_size_does_not_fit() {
     let mut other = host();
     let stateless =
         |_: &Config, _: &adfq_env::Space| -> Result<Box<dyn Algorithm>> { Ok(Box::new(Stateless)) };
-    other.algorithms.register(
-        Descriptor::new(NAME, "another of the same name", stateless)
-            .policies(&["softest"])
-            .settings::<Settings>(|_, _| Ok(())),
-    );
+    let descriptor = Descriptor::new(NAME, "another of the same name", stateless);
+    let descriptor = descriptor.policies(&["softest"]).settings::<Settings>(|_, _| Ok(()));
+    other.algorithms.register(descriptor).unwrap();
+    let taken = Descriptor::new("dqn", "a name that is taken", |_, _| Ok(Box::new(Stateless)));
+    assert!(other.algorithms.register(taken).unwrap_err().to_string().contains("built-in"));
     let error = Agent::load_with(folder.path(), &other).err().unwrap().to_string();
     assert!(error.contains("step-000000000900") && error.contains("keeps no state of its own"), "{error}");
 }

@@ -4,9 +4,9 @@
 //! setting and which experiments state directly. How they learn lives in [`agent`](crate::agent), how they choose in
 //! [`policy`](crate::policy), and the loop in [`run`](crate::run).
 
-mod prior;
+mod prior_spec;
 
-pub use prior::{PriorSpec, Start};
+pub use prior_spec::{PriorSpec, Start};
 
 use crate::agent::{
     Adfq, AdfqSettings, BayesianQ, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma, Prior,
@@ -18,7 +18,7 @@ use crate::random::stream;
 use crate::run::{Learner, Session};
 use crate::update::{Rule, RuleKind, Update};
 use crate::{Error, Result};
-use prior::belief_in;
+use prior_spec::belief_in;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;

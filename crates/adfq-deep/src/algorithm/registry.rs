@@ -108,9 +108,13 @@ impl fmt::Debug for Algorithms {
 }
 
 impl Algorithms {
-    /// Adds an algorithm. It replaces one of the same name.
-    pub fn register(&mut self, descriptor: Descriptor) {
+    /// Adds an algorithm. It replaces one that was registered before under the same name; a built-in one keeps its name.
+    pub fn register(&mut self, descriptor: Descriptor) -> Result<()> {
+        if Self::default().0.contains_key(descriptor.name) {
+            return Err(Error::Setting { name: "name", must: "one that no built-in algorithm has" });
+        }
         Arc::make_mut(&mut self.0).insert(descriptor.name, descriptor);
+        Ok(())
     }
 
     /// The algorithm of this name.

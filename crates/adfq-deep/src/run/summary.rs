@@ -1,6 +1,7 @@
 //! What a finished run reached: `result.json`, and one line for people.
 
 use super::Run;
+use crate::Result;
 use crate::replay::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -32,18 +33,19 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What a run reached; none if it was never evaluated, or its algorithm cannot be saved.
-    pub(crate) fn new(run: &Run) -> Option<Self> {
-        let (config, learner, evaluation) = (run.config(), run.learner(), run.evaluation()?);
+    /// What a run reached; none if it was never evaluated.
+    pub(crate) fn new(run: &Run) -> Result<Option<Self>> {
+        let Some(evaluation) = run.evaluation() else { return Ok(None) };
+        let (config, learner) = (run.config(), run.learner());
         let mut digest = Digest::default();
         for part in [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v] {
             digest.bytes(bytemuck::cast_slice(part));
         }
-        match &learner.algorithm.save().ok()?[..] {
+        match &learner.algorithm.save()?[..] {
             [] => {}
             own => digest.bytes(own),
         }
-        Some(Self {
+        Ok(Some(Self {
             env: config.env.clone(),
             agent: config.agent.clone(),
             policy: config.policy.clone(),
@@ -55,7 +57,7 @@ impl Summary {
             episodes: evaluation.episodes.len(),
             parameters: format!("{:016x}", digest.end()),
             replay: format!("{:016x}", run.replay().digest()),
-        })
+        }))
     }
 }
 

@@ -61,7 +61,9 @@ fn group_of(run: &Run) -> String {
     let memory = (replay.capacity, replay.priority.is_some());
     let network = run.learner.network().spec();
     let place = (run.step, run.due);
-    format!("{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}")
+    format!(
+        "{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
+    )
 }
 
 fn train_group(

@@ -1,6 +1,6 @@
 //! DeepSea's own measure: after how many episodes an agent has solved it.
 
-use super::domain::Domain;
+use super::solved_domain::Domain;
 use adfq::agent::Step;
 use serde::{Deserialize, Serialize};
 

@@ -7,11 +7,11 @@
 
 pub(crate) mod agents;
 pub(crate) mod deep_sea;
-pub(crate) mod domain;
 mod folder;
 pub(crate) mod phases;
 mod record;
 pub(crate) mod results;
+pub(crate) mod solved_domain;
 pub(crate) mod trial;
 
 pub(crate) use folder::{Folder, distinct};

@@ -1,7 +1,7 @@
 //! Rewards collected while learning, counted in two phases as Dearden, Friedman and Russell (1998) report them.
 
-use super::domain::{Domain, title};
 use super::results::Results;
+use super::solved_domain::{Domain, title};
 use super::trial::Record;
 use crate::Result;
 use crate::plot::{Axis, Bar, Bars, Color, Figure, Panel, Rule};

@@ -1,7 +1,7 @@
 //! What a learning trial shows: one entry per look at the agent.
 
 use super::deep_sea::{DeepSea, Watcher};
-use super::domain::Domain;
+use super::solved_domain::Domain;
 use adfq::agent::{Agent, Step};
 use adfq::policy::best;
 use adfq::random::ChaCha8Rng;

@@ -1,7 +1,7 @@
 //! Records of learning trials, and the questions one asks them: curves, tables and claims.
 
 use super::agents;
-use super::domain::title;
+use super::solved_domain::title;
 use super::trial::{Record, Trial};
 use super::{Experiment, Findings, Stop};
 use crate::Result;

@@ -1,9 +1,9 @@
 //! One learning trial: an agent acts in a domain and learns, and every now and then we look at what it knows.
 
 use super::agents::{self, Contender};
-use super::domain::Domain;
 pub use super::record::Record;
 use super::record::{History, Tests};
+use super::solved_domain::Domain;
 use super::{Plan, Stop};
 use crate::{Error, Result};
 use adfq::Session;

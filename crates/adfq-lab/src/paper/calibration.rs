@@ -3,8 +3,8 @@
 use super::discrete_rmse::walks;
 use crate::Result;
 use crate::experiment::agents::{ADFQ, ADFQ_EXACT, BAYESIAN_Q, KTD_Q};
-use crate::experiment::domain::title;
 use crate::experiment::results::{LearningTrials, Results, Score, last_finite};
+use crate::experiment::solved_domain::title;
 use crate::experiment::trial::{Record, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel, Rule};

@@ -4,8 +4,8 @@ use crate::Result;
 use crate::experiment::agents::{
     ADFQ_GREEDY, ADFQ_GREEDY_NEUTRAL, ADFQ_TS, ADFQ_TS_NEUTRAL, KTD_ACTIVE, KTD_GREEDY, Q_BOLTZMANN, Q_GREEDY,
 };
-use crate::experiment::domain::{Domain, title};
 use crate::experiment::results::{LearningTrials, Results, Score, area, judge};
+use crate::experiment::solved_domain::{Domain, title};
 use crate::experiment::trial::{Record, Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel, Rule};

@@ -3,8 +3,8 @@
 use super::rmse;
 use crate::Result;
 use crate::experiment::agents::{ADFQ, ADFQ_EXACT, ADFQ_PLAIN, KTD_Q, NEUTRAL, Q_LEARNING};
-use crate::experiment::domain::title;
 use crate::experiment::results::{LearningTrials, Results, Score, area, last_finite};
+use crate::experiment::solved_domain::title;
 use crate::experiment::trial::{Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::report::Section;

@@ -2,8 +2,8 @@
 
 use crate::Result;
 use crate::experiment::agents::{ADFQ, ADFQ_COARSE, ADFQ_EXACT, ADFQ_NUMERIC, NEUTRAL, Q_LEARNING};
-use crate::experiment::domain::title;
 use crate::experiment::results::{LearningTrials, Results, Score, area, last_finite};
+use crate::experiment::solved_domain::title;
 use crate::experiment::trial::{Record, Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::plot::{Axis, Figure, Panel};

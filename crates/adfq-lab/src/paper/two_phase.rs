@@ -4,9 +4,9 @@ use crate::Result;
 use crate::experiment::agents::{
     ADFQ_EXACT_TS, ADFQ_GREEDY, ADFQ_TS, BAYESIAN_SAMPLING, BAYESIAN_VPI, KTD_ACTIVE, Q_BOLTZMANN, Q_GREEDY,
 };
-use crate::experiment::domain::title;
 use crate::experiment::phases::{self, earned};
 use crate::experiment::results::{LearningTrials, Results, Score};
+use crate::experiment::solved_domain::title;
 use crate::experiment::trial::{Setting, Trial};
 use crate::experiment::{Findings, Job, Plan};
 use crate::report::Section;

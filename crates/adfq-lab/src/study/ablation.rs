@@ -1,6 +1,6 @@
 //! Everybody by every measure in one table, losers included.
 
-use super::agents::{Role, agent};
+use super::entrants::{Role, agent};
 use super::online::episodes;
 use super::ranking::{Evidence, Ranking};
 use super::targets::{Kind, count, coverage_range, targets};
@@ -59,7 +59,7 @@ pub const LEGEND: &str = "RMSE and CRPS: area under the curve on shared random w
     setting.";
 
 fn setting(label: &str) -> &'static str {
-    match (agent(label).map(|agent| agent.role), super::agents::is_tuned(label)) {
+    match (agent(label).map(|agent| agent.role), super::entrants::is_tuned(label)) {
         (Some(Role::Ours), _) => "one for all",
         (_, true) => "tuned by domain",
         _ => "published",

@@ -1,7 +1,7 @@
 //! The domains of the study: how long agents walk and act in each, and what is declared about its rewards.
 
 use crate::Result;
-use crate::experiment::domain::Domain;
+use crate::experiment::solved_domain::Domain;
 use adfq::agent::{Prior, Rewards};
 
 /// Which domains stand together in a figure.

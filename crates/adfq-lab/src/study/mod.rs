@@ -5,9 +5,9 @@
 //! experiments: trials, cache, figures and report.
 
 mod ablation;
-mod agents;
 mod curves;
 mod domains;
+mod entrants;
 mod intervals;
 mod online;
 mod ranking;
@@ -21,8 +21,8 @@ use crate::experiment::trial::Trial;
 use crate::experiment::{Experiment, Findings, Folder, Job, Plan, Stop, outcomes};
 use crate::report::{Provenance, Report, Section};
 use crate::{Error, Result};
-use agents::{AGENTS, CANDIDATE, Purpose, StudyAgent};
 use domains::{DOMAINS, DomainFacts};
+use entrants::{AGENTS, CANDIDATE, Purpose, StudyAgent};
 use intervals::Intervals;
 use ranking::{Evidence, labels};
 use std::path::Path;

@@ -1,15 +1,15 @@
 //! What agents earn while they learn, each with its own way to explore, and how soon DeepSea is solved.
 
-use super::agents::CANDIDATE;
 use super::curves::{self, Curve};
 use super::domains::{DOMAINS, Group};
+use super::entrants::CANDIDATE;
 use super::ranking::{self, REWARD, Ranking};
 use super::targets;
 use crate::Result;
 use crate::experiment::deep_sea::DeepSea;
-use crate::experiment::domain::{Domain, title};
 use crate::experiment::phases;
 use crate::experiment::results::{Results, last_finite};
+use crate::experiment::solved_domain::{Domain, title};
 use crate::experiment::trial::Record;
 use crate::experiment::{Findings, Plan};
 use crate::plot::Axis;

@@ -1,12 +1,12 @@
 //! What a study found, for those who conclude from it: all records, and how the agents of each domain stand to the best
 //! rival in one measure.
 
-use super::agents::{AGENTS, CANDIDATE, Role, agent};
 use super::domains::Group;
+use super::entrants::{AGENTS, CANDIDATE, Role, agent};
 use crate::Result;
 use crate::experiment::agents::look;
-use crate::experiment::domain::title;
 use crate::experiment::results::{Results, area, last_finite};
+use crate::experiment::solved_domain::title;
 use crate::experiment::trial::{Record, Trial};
 use crate::plot::{Axis, Bar, Bars, Figure, Panel, Rule};
 use crate::stats::{Bootstrap, Estimate, mean};

@@ -3,9 +3,9 @@
 use super::online::episodes;
 use super::ranking::Evidence;
 use crate::Result;
-use crate::experiment::domain::title;
 use crate::experiment::phases::earned;
 use crate::experiment::results::Results;
+use crate::experiment::solved_domain::title;
 use crate::stats::{Estimate, mean};
 use crate::table::Table;
 use adfq_report::text::{short, with_interval};

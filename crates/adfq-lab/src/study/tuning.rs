@@ -1,8 +1,8 @@
 //! Which setting of a grid each rival gets in each domain: the best mean score over a few trials that are not reported.
 //! And how long trials take.
 
-use super::agents::{Purpose, StudyAgent};
 use super::domains::DomainFacts;
+use super::entrants::{Purpose, StudyAgent};
 use crate::Result;
 use crate::experiment::agents::Contender;
 use crate::experiment::results::{area, last_finite};

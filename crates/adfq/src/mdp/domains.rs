@@ -1,7 +1,7 @@
 //! The small domains of the paper: the simple MDP of its §5, and (App. E, after Dearden, Friedman and Russell 1998) Chain,
 //! Loop, Maze and MiniMaze.
 
-use super::grid::slipping;
+use super::grid_world::slipping;
 use super::{Grid, Mdp, MdpBuilder, MdpError, Outcome};
 use crate::Result;
 

@@ -16,11 +16,11 @@
 //! error of (s,a) returns as part of its own target, and (1+ρ)/(1-ρ) is what the echoes add up to. The derivation and
 //! the limits are in `docs/split-adfq.md`.
 
-mod maximum;
 mod stream;
+mod value;
 
-pub use maximum::{Member, maximum};
 pub use stream::Streamed;
+pub use value::{Member, maximum};
 
 use crate::{Belief, Error, Result};
 

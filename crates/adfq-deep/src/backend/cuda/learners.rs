@@ -81,12 +81,7 @@ pub(super) struct Kernels {
 
 impl Learners {
     /// Brings what learners know to a device, all of it but memories.
-    pub fn new(
-        device: &Device,
-        space: &Space,
-        learners: &[&Learner],
-        precision: Precision,
-    ) -> Result<Self> {
+    pub fn new(device: &Device, space: &Space, learners: &[&Learner], precision: Precision) -> Result<Self> {
         let configs: Vec<Config> = learners.iter().map(|learner| learner.config().clone()).collect();
         check(&configs, learners)?;
         let observations = match space.element {

@@ -1,8 +1,8 @@
 //! What runs keep on the device beside its networks: frames, slots, priorities, and the batch being learned from.
 
 use super::sizes::{DRAWS, Sizes};
-use crate::Result;
 use crate::Config;
+use crate::Result;
 use crate::algorithm::CudaLoss;
 use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
 
@@ -108,12 +108,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Empty memories for these runs.
-    pub fn new(
-        device: &Device,
-        sizes: Sizes,
-        configs: &[Config],
-        losses: &[CudaLoss],
-    ) -> Result<Self> {
+    pub fn new(device: &Device, sizes: Sizes, configs: &[Config], losses: &[CudaLoss]) -> Result<Self> {
         let (runs, rows) = (sizes.runs, sizes.runs * sizes.batch);
         let nodes = runs * sizes.nodes() * 16;
         let powers = configs.iter().flat_map(|config| {

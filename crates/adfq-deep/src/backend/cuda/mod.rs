@@ -30,11 +30,11 @@ pub use step::Member;
 pub use update::Updates;
 
 use super::Backend;
+use crate::Result;
 use crate::evaluate::Player;
 use crate::replay::{Transition, Written};
 use crate::run::{Due, Run};
 use crate::trainer::check_sound;
-use crate::Result;
 use adfq_nn::cuda::{Device, Precision, Which};
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
@@ -105,7 +105,8 @@ impl Backend for Cuda {
         let Due { gradient_steps, copy } = runs[sound].due;
         runs.iter_mut().for_each(|run| run.due = Due::default());
         for _ in 0..gradient_steps {
-            let members = runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
+            let members =
+                runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
             self.learners.learn(&mut members.collect::<Vec<_>>())?;
         }
         if copy { self.learners.copy_target() } else { Ok(()) }

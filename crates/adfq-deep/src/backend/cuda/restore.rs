@@ -20,10 +20,7 @@ impl Learners {
         sampler: ChaCha8Rng,
     ) -> Result<()> {
         if self.launched > 0 || run >= self.configs.len() {
-            return Err(Error::Setting {
-                name: "run",
-                must: "one of these, before its first gradient step",
-            });
+            return Err(Error::Setting { name: "run", must: "one of these, before its first gradient step" });
         }
         if !replay.fits(&self.configs[run], &self.space) {
             return Err(Error::Setting { name: "replay", must: "that of this run's settings" });

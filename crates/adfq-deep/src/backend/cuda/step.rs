@@ -64,7 +64,8 @@ impl Learners {
             let sees = member.learner.algorithm.sees_observations();
             let numbers = |bytes: &[u8]| if sees { numbers(bytes, &self.space) } else { vec![] };
             let (obs, next) = (numbers(&drawn.obs), numbers(&drawn.next));
-            let index: Vec<u64> = drawn.places.iter().map(|&at| member.replay.index_at(at as usize)).collect();
+            let index: Vec<u64> =
+                drawn.places.iter().map(|&at| member.replay.index_at(at as usize)).collect();
             let columns = Batch {
                 actions: self.space.actions,
                 action: &drawn.action,
@@ -90,8 +91,12 @@ impl Learners {
             let mut found = Gradient { outputs: slopes, errors: &mut errors[own.clone()] };
             match member.learner.algorithm.loss(&columns, &rows, &mut found) {
                 // The first row stands for all.
-                Ok(loss) => parts[4 * own.start..][..4]
-                    .copy_from_slice(&[loss.loss, 0.0, loss.mean_q, loss.mean_sigma]),
+                Ok(loss) => parts[4 * own.start..][..4].copy_from_slice(&[
+                    loss.loss,
+                    0.0,
+                    loss.mean_q,
+                    loss.mean_sigma,
+                ]),
                 Err(Error::Update(_)) => targets[2 * own.start..2 * own.end].fill(f32::NAN),
                 Err(error) => return Err(error),
             }
