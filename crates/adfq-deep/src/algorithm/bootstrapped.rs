@@ -12,9 +12,7 @@
 //! One head acts for a whole episode. The beliefs are mean and standard deviation over heads. docs/bootstrapped-dqn.md
 //! has every deviation from the papers.
 
-use super::{
-    Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, bounds, largest,
-};
+use super::{Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, largest};
 use crate::config::check;
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
@@ -163,7 +161,6 @@ impl Algorithm for Bootstrapped {
     fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
         self.prior.see_batch(batch)?;
         let (actions, heads) = (self.actions, self.settings.heads);
-        let (least, greatest) = bounds(&self.config, &batch.rewards);
         let mut sums = Sums::new(self.config.learning.huber, batch.len());
         let mut beyond = vec![0.0; actions];
         for i in 0..batch.len() {
@@ -175,7 +172,9 @@ impl Algorithm for Bootstrapped {
                 for (b, value) in beyond.iter_mut().enumerate() {
                     *value = outputs.target_next[first + b] + self.prior.next[first + b];
                 }
-                let target = batch.bootstrap(i, || largest(&beyond).1).clamp(least, greatest);
+                // Not bounded by the rewards received: a prior may promise what was never paid yet, and that is why it
+                // explores.
+                let target = batch.bootstrap(i, || largest(&beyond).1);
                 let q = outputs.online[first + action] + self.prior.here[first + action];
                 let error = q - target;
                 if self.learns(batch.index[i], head) {

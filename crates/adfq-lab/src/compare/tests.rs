@@ -427,7 +427,7 @@ fn what_is_wrong_is_said_with_its_place() {
         assert_eq!(complaint.strip_prefix("RUNS/a").unwrap().trim_start_matches('/'), message);
     }
     for (wrong, message) in [
-        (config.replace("dqn", "c51"), "unknown variant `c51`"),
+        (config.replace("\"dqn\"", "5"), "invalid type: integer `5`"),
         (config.replace("seed", "sed"), "missing field `seed`"),
         (config.replace("seed = 0", "seed = ["), "config.toml cannot be understood ("),
     ] {
