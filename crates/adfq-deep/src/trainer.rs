@@ -261,6 +261,7 @@ impl Trainer {
 }
 
 /// Does something with every run that has not failed. One that fails now is noted; an error if none is left.
+#[inline]
 pub(crate) fn each_sound(
     runs: &mut [Run],
     mut work: impl FnMut(usize, &mut Run) -> Result<()>,

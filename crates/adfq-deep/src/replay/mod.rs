@@ -133,16 +133,31 @@ impl Replay {
 
     /// Writes one step of environment `env`. Frames, the reward and the action are checked.
     pub fn push(&mut self, env: usize, transition: &Transition) -> Result<()> {
-        self.write(env, transition, &mut Written::default())
+        self.ring(env)?;
+        let slot = checked_slot((self.layout.frame_bytes, self.actions), transition)?;
+        self.change(
+            env,
+            |_, _| (),
+            |ring, changed| {
+                ring.push(transition.frame, slot, transition.last, changed);
+            },
+        );
+        Ok(())
     }
 
     /// The same; `written` becomes what changed.
     pub(crate) fn write(&mut self, env: usize, transition: &Transition, written: &mut Written) -> Result<()> {
         let first = self.ring(env)?.kept().end;
         let slot = checked_slot((self.layout.frame_bytes, self.actions), transition)?;
-        self.change(env, &mut written.changes, |ring, changed| {
-            ring.push(transition.frame, slot, transition.last, changed);
-        });
+        let changes = &mut written.changes;
+        changes.clear();
+        self.change(
+            env,
+            |place, present| changes.push((place, present)),
+            |ring, changed| {
+                ring.push(transition.frame, slot, transition.last, changed);
+            },
+        );
         self.note_slots(env, first, written);
         Ok(())
     }
@@ -172,7 +187,15 @@ impl Replay {
     pub(crate) fn cut(&mut self, env: usize, frame: &[u8], written: &mut Written) -> Result<()> {
         let first = self.ring(env)?.kept().end;
         check_frame(frame, self.layout.frame_bytes)?;
-        self.change(env, &mut written.changes, |ring, changed| ring.interrupt(frame, changed));
+        let changes = &mut written.changes;
+        changes.clear();
+        self.change(
+            env,
+            |place, present| changes.push((place, present)),
+            |ring, changed| {
+                ring.interrupt(frame, changed);
+            },
+        );
         self.note_slots(env, first, written);
         Ok(())
     }
@@ -183,19 +206,23 @@ impl Replay {
         written.slots.extend((first..self.rings[env].kept().end).map(|counter| self.entry(env, counter)));
     }
 
-    /// Writes to a ring; priorities follow which of its transitions can be sampled.
+    /// Writes to a ring; priorities follow which of its transitions can be sampled, and `note` is told too.
     fn change(
         &mut self,
         env: usize,
-        changes: &mut Vec<(usize, bool)>,
+        mut note: impl FnMut(usize, bool),
         write: impl FnOnce(&mut Ring, &mut dyn FnMut(usize, bool)),
     ) {
-        let base = env * self.layout.slots;
-        changes.clear();
-        write(&mut self.rings[env], &mut |place, present| changes.push((base + place, present)));
-        if let Some(priorities) = &mut self.priorities {
-            changes.iter().for_each(|&(place, present)| priorities.change(place, present));
-            priorities.tree.refresh();
+        let (ring, base) = (&mut self.rings[env], env * self.layout.slots);
+        match &mut self.priorities {
+            None => write(ring, &mut |place, present| note(base + place, present)),
+            Some(priorities) => {
+                write(ring, &mut |place, present| {
+                    priorities.change(base + place, present);
+                    note(base + place, present);
+                });
+                priorities.tree.refresh();
+            }
         }
     }
 

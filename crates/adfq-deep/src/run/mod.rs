@@ -53,6 +53,8 @@ pub struct Run {
     pub(crate) inputs: Vec<f32>,
     estimates: Vec<Estimate>,
     written: Written,
+    /// Whether the replay memory is also kept elsewhere, which has to be told what is stored.
+    pub(crate) mirrored: bool,
 }
 
 /// What a step in every environment makes due.
@@ -118,6 +120,7 @@ impl Run {
             inputs: vec![0.0; config.envs * space.observation_len()],
             estimates: vec![],
             written: Written::default(),
+            mirrored: false,
             config: config.clone(),
             host: host.clone(),
             replay,
@@ -222,7 +225,8 @@ impl Run {
         Ok(())
     }
 
-    /// Stores what happened in one environment and turns to its next observation. `wrote` is told what was stored.
+    /// Stores what happened in one environment and turns to its next observation. `wrote` is told what
+    /// was stored if the memory is mirrored.
     pub(crate) fn remember(
         &mut self,
         env: usize,
@@ -240,8 +244,13 @@ impl Run {
             last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
         };
         self.learner.rewards.see(transition.reward);
-        self.replay.write(env, &transition, &mut self.written)?;
-        wrote(&transition, &self.written)?;
+        match self.mirrored {
+            true => {
+                self.replay.write(env, &transition, &mut self.written)?;
+                wrote(&transition, &self.written)?;
+            }
+            false => self.replay.push(env, &transition)?,
+        }
         self.stats.step(env, &happened);
         if happened.game_over() {
             self.learner.algorithm.begin_episode(env);

@@ -60,6 +60,7 @@ impl Cuda {
             learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
         }
         let players = add_players(runs)?;
+        runs.iter_mut().for_each(|run| run.mirrored = true);
         let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
         let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
         Ok(Self { learners, acting, evaluating, players, input: vec![0.0; space.observation_len()] })
