@@ -1,6 +1,6 @@
 //! Greedy episodes that measure what was learned, apart from training: other environments, other chance.
 //!
-//! A [`Player`] is an environment and the episode in it. [`play`] plays episodes in several players side by side, of one
+//! A `Player` is an environment and the episode in it. `play` plays episodes in several players side by side, of one
 //! run or of many; who computes the estimates is the caller's business.
 
 use crate::algorithm::Estimate;

@@ -1,5 +1,5 @@
-//! The one training loop, for one run or many, wherever their networks are computed. Who watches and who saves are
-//! [`Observer`]s.
+//! The one training loop, for one run or many, wherever their networks are computed. [`Observer`]s watch it; the one that
+//! writes checkpoints is one of them.
 
 use crate::backend::{Backend, Cpu};
 use crate::evaluate::{Evaluation, play};

@@ -1,5 +1,5 @@
-//! Trainings by a few words: environments, agents, seeds and settings become runs with folders, and runs become results.
-//! Who asks again for the same runs continues what is missing.
+//! Trainings in a few words: environments, agents, seeds and settings become runs with folders, and several runs train side
+//! by side. Training the same runs again continues what is missing.
 
 use crate::config::env_args;
 use crate::run::folder::{CONFIG, last_checkpoint, read_config, read_summary};
@@ -63,7 +63,7 @@ pub struct Outcome {
 /// that could not be used.
 pub type Watch<'a> = dyn Fn(&Path, &Run, &[String]) -> Observers<'static> + Sync + 'a;
 
-/// A training in words. What is not said has its default.
+/// What to train. Everything that is not set has its default.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -284,9 +284,9 @@ pub fn folder_name(config: &Config) -> String {
     format!("{env}-{}-{}-{}", config.agent, config.policy, config.seed)
 }
 
-/// Trains these runs to their ends, several side by side. The runs that are finished already stay as they are, those that
-/// were stopped go on. One that fails does not stop the others. With `stop` set all are saved. On a GPU it is told where
-/// the time of each group of runs went.
+/// Trains these runs to their ends, several side by side. Runs that are finished already stay as they are. Runs that were
+/// stopped continue. A run that fails does not stop the others. When it is time to stop, all runs are saved. On a GPU the
+/// timelines say where the time of each group of runs went.
 pub fn train<'a>(
     jobs: Vec<Job>,
     host: &Host,
@@ -332,8 +332,8 @@ impl Job {
             }
             _ => RunFolder::resume(&self.folder, host)?,
         };
-        let mut observers = watch(&self.folder, &run, &warnings);
-        observers.extend(folder.observers(&run, time_of_day())?);
+        let mut observers = folder.observers(&run, time_of_day())?;
+        observers.extend(watch(&self.folder, &run, &warnings));
         Ok(Begun::Ready(Box::new((self.folder.clone(), run, observers))))
     }
 }

@@ -1,5 +1,5 @@
 //! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s, checkpoints
-//! are [`checkpoint`]'s, logs are [`logs`]'s. Who makes it go on is the [`Trainer`](crate::Trainer).
+//! are `checkpoint`'s, logs are `logs`'. The [`Trainer`](crate::Trainer) advances it.
 
 mod checkpoint;
 pub mod folder;

@@ -1,8 +1,8 @@
 //! Experiments as data: what to run, cut into independent units, and what to conclude from their outcomes.
 //!
-//! An [`Experiment`] lists its units; each of them is computed once, on any thread, and kept in a
-//! [`Cache`]. When all are there, [`Experiment::analyse`] turns the outcomes into [`Findings`]: prose,
-//! figures, claims with verdicts, and tables, and [`Folder`] writes them down. Most units are [learning trials](trial).
+//! An `Experiment` lists its units; each of them is computed once, on any thread, and kept in a
+//! `Cache`. When all are there, `Experiment::analyse` turns the outcomes into `Findings`: prose,
+//! figures, claims with verdicts, and tables, and `Folder` writes them down. Most units are learning trials.
 //! Which experiments there are is stated in [`paper`](crate::paper) and [`study`](crate::study).
 
 pub(crate) mod agents;

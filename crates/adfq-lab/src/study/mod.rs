@@ -1,7 +1,7 @@
 //! The study of calibration: can beliefs be trusted, and what does that cost?
 //!
-//! [`domains`] says where, [`agents`] who, [`tuning`] with which settings; [`trajectories`], [`online`] and [`intervals`]
-//! are its experiments, [`ranking`] compares, [`targets`] and [`ablation`] conclude. The parts are those of the paper's
+//! `domains` says where, `entrants` who, `tuning` with which settings; `trajectories`, `online` and `intervals`
+//! are its experiments, `ranking` compares, `targets` and `ablation` conclude. The parts are those of the paper's
 //! experiments: trials, cache, figures and report.
 
 mod ablation;
