@@ -1,6 +1,6 @@
 //! `adfq bench`: how fast things are here.
 
-use crate::output::print;
+use crate::output::{print, say};
 use adfq_env::Gym;
 use adfq_lab::bench::{Lines, Machine, Pace, select};
 use anyhow::{Context, Result};
@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> Result<()> {
         let row = match bench.run(&pace) {
             // Not everybody has Python; who names one wants to know.
             Err(error) if bench.needs_python() && args.python.is_none() => {
-                eprintln!("without the rows of the bridge: {error}");
+                say(&format!("without the rows of the bridge: {error}"));
                 no_python = true;
                 continue;
             }

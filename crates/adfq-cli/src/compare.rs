@@ -1,6 +1,6 @@
 //! `adfq compare`: training runs side by side.
 
-use crate::output::print;
+use crate::output::{print, say};
 use adfq_lab::compare::{Comparison, Returns, Run, find, summary, write};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
         false => print(&summary(&comparison))?,
     }
     if let Some(out) = &args.out {
-        eprintln!("wrote the report to {}", out.join("report.html").display());
+        say(&format!("wrote the report to {}", out.join("report.html").display()));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `adfq eval`: what a trained agent does, and what it believes while doing it.
 
-use crate::output::print;
+use crate::output::{print, say};
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::read_learner;
@@ -81,9 +81,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(video) = video {
         let Recorded { frames, left_out } = video.finish()?;
         if left_out > 0 {
-            eprintln!(
+            say(&format!(
                 "the GIF ends after {frames} frames, {left_out} before the end; an .mp4 holds all of them"
-            );
+            ));
         }
     }
     let evaluation = Evaluation { step, episodes };

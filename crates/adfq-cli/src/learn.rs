@@ -1,6 +1,6 @@
 //! `adfq learn`: one agent learns one MDP.
 
-use crate::output::print;
+use crate::output::{print, say};
 use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
 use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec};
@@ -225,7 +225,7 @@ pub fn run(args: &Args) -> Result<()> {
         true => print(&(serde_json::to_string_pretty(&learned)? + "\n"))?,
         false => print(&text::learned(&mdp, &learned, args.all))?,
     }
-    eprintln!("{:<20}{} steps/s", "speed", HumanCount(speed as u64));
+    say(&format!("{:<20}{} steps/s", "speed", HumanCount(speed as u64)));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The program `adfq`: reads arguments, calls the libraries, prints. No logic of its own; each verb has a file.
 
+use crate::output::say;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -53,8 +54,12 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<progress::Stopped>() => {
+            let signal = error.downcast::<progress::Stopped>().map_or(0, |progress::Stopped(signal)| signal);
+            ExitCode::from(128_u8.saturating_add(signal as u8))
+        }
         Err(error) => {
-            eprintln!("error: {}", message(&error));
+            say(&format!("error: {}", message(&error)));
             ExitCode::FAILURE
         }
     }

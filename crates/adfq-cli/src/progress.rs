@@ -1,30 +1,52 @@
 //! Training on a terminal: a bar for each run, and the lines at the end.
 
 use crate::message;
+use crate::output::say;
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
 use adfq_deep::{Config, Host, Observer, Observers, Result, Run, Summary};
 use anyhow::bail;
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Instant;
 
-/// Set once Ctrl-C was pressed; a second time ends the program at once.
-pub fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let set = stop.clone();
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        eprintln!("saving; press Ctrl-C again to leave without");
-    })?;
-    Ok(stop)
+/// What a signal asks for: to save and to stop.
+#[derive(Clone, Default)]
+pub struct Signalled {
+    /// Set by the first signal.
+    pub flag: Arc<AtomicBool>,
+    number: Arc<AtomicI32>,
 }
+
+impl Signalled {
+    /// Listens to Ctrl-C, and to what schedulers and closing terminals send. A second signal ends the program at once.
+    pub fn listen() -> anyhow::Result<Self> {
+        let signalled = Self::default();
+        let (noted, mut signals) = (signalled.clone(), Signals::new([SIGINT, SIGTERM, SIGHUP])?);
+        std::thread::spawn(move || {
+            for signal in &mut signals {
+                noted.number.store(signal, Ordering::Relaxed);
+                if noted.flag.swap(true, Ordering::Relaxed) {
+                    std::process::exit(128 + signal);
+                }
+                say("saving; press Ctrl-C again to leave without");
+            }
+        });
+        Ok(signalled)
+    }
+}
+
+/// The program was stopped by a signal. Its exit status says so, as that of a program which a signal ended: 128 and the
+/// signal's number.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped by signal {0}")]
+pub struct Stopped(pub i32);
 
 /// The bars of all runs.
 #[derive(Clone, Default)]
@@ -37,33 +59,38 @@ impl Bars {
         jobs: Vec<Job>,
         host: &Host,
         resources: &Resources,
-        stop: &AtomicBool,
+        stop: &Signalled,
     ) -> anyhow::Result<()> {
         let count = jobs.len();
         let watch = |folder: &Path, run: &Run, warnings: &[String]| self.watch(folder, run, warnings);
-        let (outcomes, timelines) = training::train(jobs, host, resources, &watch, stop)?;
+        let (outcomes, timelines) = training::train(jobs, host, resources, &watch, &stop.flag)?;
         for timeline in timelines {
             self.say(&format!("where the time of the runs on the GPU went: {timeline}"));
         }
-        let (mut summaries, mut errors) = (vec![], vec![]);
+        let (mut summaries, mut errors, mut unfinished) = (vec![], vec![], 0);
         for Outcome { folder, ending } in outcomes {
             match ending {
                 Some(Ok(Ending::Finished(summary))) => summaries.push(*summary),
                 Some(Ok(Ending::Stopped { step, steps })) => {
+                    unfinished += 1;
                     let (step, steps, folder) = (HumanCount(step), HumanCount(steps), folder.display());
                     let on = format!("adfq train --resume {folder}");
                     self.say(&format!("stopped at step {step} of {steps}; go on with: {on}"));
                 }
                 Some(Err(error)) if count == 1 => return Err(error.into()),
                 Some(Err(error)) => errors.push(format!("{}: {}", folder.display(), message(&error.into()))),
-                None => {}
+                None => unfinished += 1,
             }
         }
         if count > 1 {
-            eprintln!("{} of {count} runs finished", summaries.len());
-            eprint!("{}", by_agent(&summaries));
+            say(&format!("{} of {count} runs finished", summaries.len()));
+            by_agent(&summaries).lines().for_each(say);
         }
-        if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+        match (&errors[..], unfinished) {
+            ([], 0) => Ok(()),
+            ([], _) => Err(Stopped(stop.number.load(Ordering::Relaxed)).into()),
+            _ => bail!("{}", errors.join("\n")),
+        }
     }
 
     /// A bar for a run. Says where a resumed one stands.
@@ -85,7 +112,7 @@ impl Bars {
     /// Bars that are not drawn swallow what is printed above them.
     fn say(&self, text: &str) {
         if self.0.is_hidden() || self.0.println(text).is_err() {
-            eprintln!("{text}");
+            say(text);
         }
     }
 }
@@ -117,7 +144,7 @@ impl Observer for Bar {
         if self.bar.is_hidden() {
             let (step, mean) = (HumanCount(evaluation.step).to_string(), evaluation.mean());
             let (error, name) = (evaluation.standard_error(), self.bar.prefix());
-            eprintln!("step {step:>10}  greedy return {mean:>8.1} ± {error:.1}  {name}");
+            say(&format!("step {step:>10}  greedy return {mean:>8.1} ± {error:.1}  {name}"));
         }
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! From trials to a report, on a terminal: threads, a bar, Ctrl-C, and what came out. What is tried is the business of
 //! [`paper`](crate::paper) and [`study`](crate::study).
 
+use crate::output::{print, say};
 use adfq_lab::experiment::Stop;
 use adfq_report::report::Report;
 use adfq_report::verdict::Verdict;
 use anyhow::{Context, Result};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,15 +34,15 @@ pub fn run(
     let (bar, start) = (progress_bar(units)?, Instant::now());
     let report = pool.install(|| work(&stop, &|| bar.inc(1)));
     bar.finish_and_clear();
+    let mut text = String::new();
     for section in &report?.sections {
-        println!("{}", section.title);
+        let _ = writeln!(text, "{}", section.title);
         for claim in &section.claims {
-            println!("  {} {}{}", sign(claim.verdict), claim.text, suffix(claim.verdict));
+            let _ = writeln!(text, "  {} {}{}", sign(claim.verdict), claim.text, suffix(claim.verdict));
         }
     }
     let (took, page) = (HumanDuration(start.elapsed()), out.join("index.html"));
-    println!("\n{units} units in {took}. The report: {}", page.display());
-    Ok(())
+    print(&format!("{text}\n{units} units in {took}. The report: {}\n", page.display()))
 }
 
 /// The first Ctrl-C asks the work to stop, a second one ends the program.
@@ -50,7 +52,7 @@ fn listen(stop: Arc<Stop>) -> Result<()> {
             std::process::exit(130);
         }
         stop.raise();
-        eprintln!("\nstopping; press Ctrl-C again to stop at once");
+        say("\nstopping; press Ctrl-C again to stop at once");
     })
     .context("cannot listen for Ctrl-C")
 }

@@ -1,6 +1,6 @@
 //! `adfq solve`: what is optimal in an MDP.
 
-use crate::output::print;
+use crate::output::{print, say};
 use adfq::mdp::file::{to_csv, to_json};
 use adfq_files::write_atomic;
 use adfq_lab::{domain, solve::Solved, text};
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<()> {
             _ => bail!("{}: the name of the file must end in .csv or .json", path.display()),
         };
         write_atomic(path, model.as_bytes())?;
-        eprintln!("wrote {} to {}", mdp.name(), path.display());
+        say(&format!("wrote {} to {}", mdp.name(), path.display()));
         return Ok(());
     }
     let solved = Solved::of(&mdp)?;

@@ -1,5 +1,6 @@
 //! `adfq study`: measurements beyond the paper, from trials to a report.
 
+use crate::output::say;
 use crate::report;
 use adfq_lab::experiment::Plan;
 use adfq_lab::study::{Settings, Study};
@@ -62,12 +63,12 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let pool = report::pool(args.threads)?;
     let expected = Duration::from_secs_f64(study.expected_seconds() / pool.current_num_threads() as f64);
-    eprintln!(
+    say(&format!(
         "{} units, about {} on {} threads if nothing is there yet",
         study.units(),
         HumanDuration(expected),
         pool.current_num_threads()
-    );
+    ));
     report::run(&pool, study.units(), &args.out, |stop, done| study.run(&args.out, stop, done))
 }
 

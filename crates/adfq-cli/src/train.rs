@@ -1,7 +1,8 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
-use crate::progress::{Bars, stop_on_ctrl_c};
+use crate::output::say;
+use crate::progress::{Bars, Signalled};
 use adfq_deep::algorithm::Algorithms;
 use adfq_deep::config::is_atari;
 use adfq_deep::run::folder::read_config;
@@ -32,7 +33,8 @@ Examples:
   adfq train --resume runs/cartpole-adfq-thompson-0
 
 A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
-checkpoints and TensorBoard events. Ctrl-C saves and stops. After a kill or a
+checkpoints and TensorBoard events. Ctrl-C, SIGTERM and SIGHUP save and stop; the
+exit status is then 130, 143 or 129. After a kill or a
 power cut --resume goes on from the last checkpoint; either way the run ends with
 the same bits as one that was never stopped. In gym: and atari: environments, whose
 inner state is out of reach, episodes under way are cut off instead.")]
@@ -220,7 +222,7 @@ fn free_folder(config: &Config, several: bool) -> PathBuf {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let (stop, host, resources) = (stop_on_ctrl_c()?, args.host(), args.resources()?);
+    let (stop, host, resources) = (Signalled::listen()?, args.host(), args.resources()?);
     let jobs = match &args.resume[..] {
         [] => args.plan(&args.training(&host)?)?,
         folders => folders.iter().map(|folder| Job { folder: folder.clone(), config: None }).collect(),
@@ -235,12 +237,12 @@ fn introduce(configs: &[Config], space: &Space) {
     let mut agents: Vec<_> =
         configs.iter().map(|config| format!("{} with the policy {}", config.agent, config.policy)).collect();
     agents.dedup();
-    eprintln!(
+    say(&format!(
         "{}: {}, {} steps; replay memory of {} transitions: {bytes}{}",
         config.env,
         agents.join(", "),
         HumanCount(config.steps),
         HumanCount(config.replay.capacity as u64),
-        if configs.len() > 1 { format!(" for each of {} runs", configs.len()) } else { String::new() },
-    );
+        if configs.len() > 1 { format!(" for each of {} runs", configs.len()) } else { String::new() }
+    ));
 }

@@ -1,5 +1,6 @@
 //! `adfq update`: one belief update for each JSON line.
 
+use crate::output::say;
 use adfq::update::{Grid, NoiseKind, Rule, Update};
 use adfq_lab::lines::LineUpdate;
 use anyhow::{Context, Result, bail};
@@ -120,7 +121,7 @@ fn copy_updated(args: &Args, out: &mut impl Write) -> Result<()> {
     }
     if bad > 0 {
         out.flush()?;
-        eprintln!("{bad} of {number} lines could not be updated; their output lines say why");
+        say(&format!("{bad} of {number} lines could not be updated; their output lines say why"));
     }
     Ok(())
 }

@@ -218,25 +218,30 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     assert_eq!(fs::read(run.join("metrics.csv")).unwrap(), before);
 }
 
-/// Ctrl-C between two checkpoints: what was reached is saved, and the program says how to go on.
+/// A signal between two checkpoints: what was reached is saved, the program says how to go on, and its exit status says
+/// that it was stopped.
 #[test]
 #[cfg(unix)]
 fn an_interrupted_run_saves_and_ends_like_one_never_stopped() {
     let folder = tempdir().unwrap();
-    let (whole, stopped) = (folder.path().join("whole"), folder.path().join("stopped"));
+    let whole = folder.path().join("whole");
     let never = ["--set", "logging.checkpoint=1000000"];
     succeed(train(&whole, "cartpole", &never));
-    let child = train(&stopped, "cartpole", &never).stderr(Stdio::piped()).spawn().unwrap();
-    while fs::read_to_string(stopped.join("metrics.csv")).map_or(0, |text| text.lines().count()) < 8 {
-        std::thread::yield_now();
+    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let stopped = folder.path().join(signal);
+        let child = train(&stopped, "cartpole", &never).stderr(Stdio::piped()).spawn().unwrap();
+        while fs::read_to_string(stopped.join("metrics.csv")).map_or(0, |text| text.lines().count()) < 8 {
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains("go on with: adfq train --resume") && !said.contains("error"), "{said}");
+        let resumed = String::from_utf8(succeed(resume(&stopped)).stderr).unwrap();
+        assert!(!resumed.contains("at step 0 of"), "{resumed}");
+        assert_eq!(result(&stopped), result(&whole), "{signal}");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && said.contains("go on with: adfq train --resume"), "{said}");
-    let resumed = String::from_utf8(succeed(resume(&stopped)).stderr).unwrap();
-    assert!(!resumed.contains("at step 0 of"), "{resumed}");
-    assert_eq!(result(&stopped), result(&whole));
 }
 
 #[test]
@@ -339,4 +344,38 @@ fn several_runs_are_continued_by_the_same_command() {
     let other = ["--agents", "dqn,bootstrapped", "--seeds", "0,1", "--set", "steps=900"];
     let said = common::complaint(train(&all, "cartpole", &other));
     assert!(said.contains("another configuration"), "{said}");
+}
+
+/// Output that nobody reads, or that cannot be written, does not stop a training.
+#[test]
+#[cfg(unix)]
+fn a_run_survives_its_terminal() {
+    let folder = tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_adfq");
+    for (name, redirection) in [("closed", "2>&-"), ("gone", "2>&1 | head -1"), ("full", "2>/dev/full")] {
+        let run = folder.path().join(name);
+        let settings = "--steps 1000 --set evaluation.every=200 --set evaluation.episodes=1";
+        let line = format!("{program} train cartpole --out {} {settings} {redirection}", run.display());
+        let status = Command::new("sh").args(["-c", &line]).stdout(Stdio::null()).status().unwrap();
+        assert!(status.success(), "{name}");
+        assert!(run.join("result.json").exists(), "{name}");
+    }
+}
+
+#[test]
+fn nothing_of_the_users_is_overwritten_or_removed() {
+    let folder = tempdir().unwrap();
+    let (taken, run) = (folder.path().join("taken"), folder.path().join("run"));
+    fs::create_dir(&taken).unwrap();
+    fs::write(taken.join("metrics.csv"), "mine").unwrap();
+    let said = complaint(train(&taken, "cartpole", &[]));
+    assert!(said.contains("is not empty") && said.contains("metrics.csv"), "{said}");
+    assert_eq!(fs::read_to_string(taken.join("metrics.csv")).unwrap(), "mine");
+    succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
+    let kept = ["backup.adfq", "step-000000000400 (copy).adfq", "replay-0.adfq", "notes.txt"]
+        .map(|name| run.join("checkpoints").join(name));
+    kept.iter().for_each(|path| fs::write(path, "mine").unwrap());
+    fs::remove_file(checkpoints(&run).pop().unwrap()).unwrap();
+    succeed(resume(&run));
+    assert!(kept.iter().all(|path| fs::read_to_string(path).unwrap() == "mine"));
 }

@@ -128,6 +128,14 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder that holds something else.
+    #[error("{} is not empty: it holds {}; choose another folder", path.display(), found.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+        /// Something in it.
+        found: PathBuf,
+    },
     /// A folder that is another run.
     #[error("{} holds a run with another configuration; choose another folder", path.display())]
     OtherRun {

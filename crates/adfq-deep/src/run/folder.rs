@@ -30,6 +30,8 @@ pub const EVALUATIONS_HEADER: &str = "step,episode,return,clipped_return,length"
 pub(super) const EVENTS: &str = "events.out.tfevents.0.adfq";
 const RESULT: &str = "result.json";
 const CHECKPOINTS: &str = "checkpoints";
+/// What a run that was killed at its very start may leave behind.
+const LEFT_BEHIND: [&str; 2] = [".lock", ".adfq-partial"];
 /// How many checkpoints are kept: should the last one not be readable, there is one before it.
 const KEPT: usize = 2;
 
@@ -46,12 +48,18 @@ impl RunFolder {
     /// The folder of a run before its first step; it must hold no run yet.
     pub fn create(folder: &Path, run: &Run) -> Result<Self> {
         create_folder(folder)?;
-        let lock = Lock::acquire(folder)?;
         if folder.join(CONFIG).exists() {
             return Err(Error::RunExists { path: folder.to_owned() });
         }
-        create_folder(&folder.join(CHECKPOINTS))?;
+        // What is there belongs to somebody: a log of the same name would be lost.
+        let left_behind =
+            |path: &PathBuf| LEFT_BEHIND.iter().any(|end| path.to_string_lossy().ends_with(end));
+        if let Some(found) = files(folder)?.into_iter().find(|path| !left_behind(path)) {
+            return Err(Error::NotEmpty { path: folder.to_owned(), found });
+        }
+        let lock = Lock::acquire(folder)?;
         write_atomic(folder.join(CONFIG), run.config().to_toml()?.as_bytes())?;
+        create_folder(&folder.join(CHECKPOINTS))?;
         Ok(Self::open(folder, lock, LogLengths::default(), vec![], vec![]))
     }
 
@@ -149,10 +157,8 @@ impl Checkpointer {
                 segments.chain([path.clone()])
             })
             .collect();
-        for path in files(&folder)? {
-            if path.extension().is_some_and(|ending| ending == "adfq") && !needed.contains(&path) {
-                let _ = fs::remove_file(path);
-            }
+        for path in files(&folder)?.into_iter().filter(|path| is_ours(path) && !needed.contains(path)) {
+            let _ = fs::remove_file(path);
         }
         Ok(())
     }
@@ -177,6 +183,21 @@ impl Observer for Checkpointer {
         json.push(b'\n');
         Ok(write_atomic(self.folder.join(RESULT), &json)?)
     }
+}
+
+/// Whether a run writes a file of this name to its checkpoints: `step-N.adfq` or `replay-N-N-N.adfq`. All others are the
+/// user's.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".adfq"));
+    let are_numbers = |text: &str, count: usize| {
+        let mut parts = text.split('-');
+        parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+            && text.split('-').count() == count
+    };
+    name.is_some_and(|name| {
+        name.strip_prefix("step-").is_some_and(|rest| rest.len() >= 12 && are_numbers(rest, 1))
+            || name.strip_prefix("replay-").is_some_and(|rest| are_numbers(rest, 3))
+    })
 }
 
 /// The configuration of the run in this folder.
@@ -223,7 +244,9 @@ pub fn read_learner(folder: &Path, host: &Host) -> Result<(Config, Learner, u64)
 /// All checkpoints of a run, the last one last.
 fn checkpoints(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = files(&folder.join(CHECKPOINTS))?;
-    found.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step-")));
+    found.retain(|path| {
+        is_ours(path) && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step-"))
+    });
     found.sort();
     Ok(found)
 }
