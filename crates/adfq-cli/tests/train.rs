@@ -166,6 +166,8 @@ fn mistakes_get_one_clear_line() {
     );
     let huge = complaint(train(&run, "cartpole", &["--set", "replay.capacity=4000000000"]));
     assert!(huge.contains("would fit"), "{huge}");
+    let countless = complaint(train(&run, "cartpole", &["--envs", "9223372036854775808"]));
+    assert!(countless.contains("replay.capacity must be room for a batch"), "{countless}");
     let atari = complaint(train(&run, "cartpole", &["--preset", "atari-paper"]));
     assert!(atari.contains("atari-paper is for the games of Atari") && atari.contains("cartpole"), "{atari}");
     let sticky = complaint(train(&run, "cartpole", &["--sticky"]));

@@ -193,7 +193,11 @@ impl Config {
             ("exploration.from", share(self.exploration.from), "between 0 and 1"),
             ("exploration.to", share(self.exploration.to), "between 0 and 1"),
             ("exploration.fraction", share(self.exploration.fraction), "between 0 and 1"),
-            ("replay.capacity", replay.capacity >= learning.batch.max(2) * self.envs, "room for a batch"),
+            (
+                "replay.capacity",
+                replay.capacity >= learning.batch.max(2).saturating_mul(self.envs),
+                "room for a batch",
+            ),
             ("replay.n_step", replay.n_step > 0, "at least 1"),
             ("replay.priority.alpha", priority.is_none_or(|p| share(p.alpha.into())), "between 0 and 1"),
             ("replay.priority.beta", priority.is_none_or(|p| share(p.beta.into())), "between 0 and 1"),
