@@ -54,11 +54,10 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is::<progress::Stopped>() => {
-            let signal = error.downcast::<progress::Stopped>().map_or(0, |progress::Stopped(signal)| signal);
-            ExitCode::from(128_u8.saturating_add(signal as u8))
-        }
         Err(error) => {
+            if let Some(&progress::Stopped(signal)) = error.downcast_ref() {
+                return ExitCode::from(128_u8.saturating_add(signal as u8));
+            }
             say(&format!("error: {}", message(&error)));
             ExitCode::FAILURE
         }

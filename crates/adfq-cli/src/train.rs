@@ -7,7 +7,7 @@ use adfq_deep::algorithm::Algorithms;
 use adfq_deep::config::is_atari;
 use adfq_deep::run::folder::read_config;
 use adfq_deep::run::replay_bytes;
-use adfq_deep::training::{Job, Resources, Training, folder_name};
+use adfq_deep::training::{Job, Resources, Training, folder_name, jobs_in};
 use adfq_deep::{Config, Host};
 use adfq_env::{Args as EnvArgs, Space};
 use anyhow::{Context, Result, bail};
@@ -190,13 +190,11 @@ impl Args {
             configs.extend(own);
         }
         let several = configs.len() > 1;
-        let folder = |config: &Config| match &self.out {
-            Some(out) if several => out.join(folder_name(config)),
-            Some(out) => out.clone(),
-            None => free_folder(config, several),
+        let free = |config: Config| Job { folder: free_folder(&config, several), config: Some(config) };
+        let jobs = match &self.out {
+            Some(out) => jobs_in(out, configs),
+            None => configs.into_iter().map(free).collect(),
         };
-        let jobs: Vec<_> =
-            configs.into_iter().map(|config| Job { folder: folder(&config), config: Some(config) }).collect();
         // Of several runs those that are missing are trained; one alone that is there already is a mistake.
         match &jobs[..] {
             [Job { folder, .. }] if read_config(folder).is_ok() => {

@@ -36,6 +36,9 @@ pub enum Error {
     /// A device that cannot be used.
     #[error("{0} cannot be used: this program was built without CUDA")]
     NoCuda(String),
+    /// Threads that the system does not give.
+    #[error("the threads of the networks cannot be started: {0}")]
+    Threads(String),
     /// Something that cannot be written down.
     #[error("it cannot be saved: {0}")]
     State(String),

@@ -251,13 +251,7 @@ impl Training {
         for env in &self.envs {
             configs.extend(self.configs(env)?.0);
         }
-        let alone = configs.len() == 1;
-        let folder = |config: &Config| match alone {
-            true => folder.to_owned(),
-            false => folder.join(folder_name(config)),
-        };
-        let job = |config: Config| Job { folder: folder(&config), config: Some(config) };
-        Ok(configs.into_iter().map(job).collect())
+        Ok(jobs_in(folder, configs))
     }
 
     /// Trains every run that is not finished yet, resumes those that were stopped, and returns what all have reached. The
@@ -276,6 +270,13 @@ impl Training {
         }
         Ok(summaries)
     }
+}
+
+/// The runs of these configurations: one alone gets the folder, several get folders in it.
+pub fn jobs_in(folder: &Path, configs: Vec<Config>) -> Vec<Job> {
+    let alone = configs.len() == 1;
+    let place = |config: &Config| if alone { folder.to_owned() } else { folder.join(folder_name(config)) };
+    configs.into_iter().map(|config| Job { folder: place(&config), config: Some(config) }).collect()
 }
 
 /// A name for the folder of a run: `cartpole-adfq-thompson-0`.
@@ -362,7 +363,7 @@ fn on_cpu(
         false => {
             let threads = resources.threads.unwrap_or(cores() / at_once).max(1);
             let pool = || ThreadPoolBuilder::new().num_threads(threads).build();
-            let pools = (0..at_once).map(|_| pool().map_err(|error| Error::State(error.to_string())));
+            let pools = (0..at_once).map(|_| pool().map_err(|error| Error::Threads(error.to_string())));
             let pools = pools.collect::<Result<Vec<_>>>()?;
             std::thread::scope(|scope| {
                 pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work))))

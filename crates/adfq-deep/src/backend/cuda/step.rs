@@ -10,7 +10,6 @@ use crate::learner::Learner;
 use crate::metrics::Learned;
 use crate::replay::{Replay, ReplayError};
 use crate::{Error, Result};
-use adfq_env::{Element, Space};
 use adfq_nn::cuda::{Device, Graph, View, Which};
 use rand::RngExt;
 
@@ -62,7 +61,7 @@ impl Learners {
         for (run, member) in members.iter_mut().enumerate() {
             let drawn = self.memory.drawn(run)?;
             let sees = member.learner.algorithm.sees_observations();
-            let numbers = |bytes: &[u8]| if sees { numbers(bytes, &self.space) } else { vec![] };
+            let numbers = |bytes: &[u8]| if sees { self.space.numbers(bytes) } else { vec![] };
             let (obs, next) = (numbers(&drawn.obs), numbers(&drawn.next));
             let index: Vec<u64> =
                 drawn.places.iter().map(|&at| member.replay.index_at(at as usize)).collect();
@@ -230,12 +229,4 @@ pub(super) fn record(device: &Device, work: impl FnOnce() -> Result<()>) -> Resu
     });
     done?;
     Ok(graph?)
-}
-
-/// The bytes of observations as numbers.
-fn numbers(bytes: &[u8], space: &Space) -> Vec<f32> {
-    match space.element {
-        Element::U8 { scale } => bytes.iter().map(|&byte| f32::from(byte) * scale).collect(),
-        Element::F32 => bytes.as_chunks().0.iter().map(|&number| f32::from_ne_bytes(number)).collect(),
-    }
 }
