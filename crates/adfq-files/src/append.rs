@@ -3,8 +3,10 @@
 //! A checkpoint remembers how long the file was. What a crashed run has written after it belongs to a future that is
 //! lost: the resumed run cuts it off and writes it anew.
 
-use crate::atomic::{create_folder, folder_of};
-use crate::{Error, Result};
+use crate::atomic::folder_of;
+use crate::folder::Open;
+use crate::{Error, Folder, Result};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -34,6 +36,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Appender {
     file: File,
+    folder: Folder,
+    name: OsString,
     path: PathBuf,
     len: u64,
 }
@@ -41,30 +45,47 @@ pub struct Appender {
 impl Appender {
     /// Opens the file, keeps its first `keep` bytes and cuts the rest off. With `keep` = 0 the file, and folders on
     /// the way, are made if missing. Fails with [`Error::Short`], and changes nothing, if there are fewer bytes.
-    pub fn open(path: impl Into<PathBuf>, keep: u64) -> Result<Self> {
-        let path = path.into();
-        if keep == 0 {
-            create_folder(folder_of(&path))?;
-        }
-        let failed = |source| Error::io("open", &path, source);
-        let opened = File::options().write(true).create(keep == 0).truncate(false).open(&path);
-        let mut file = match opened {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::Short { path, keep, found: 0 });
-            }
-            opened => opened.map_err(failed)?,
+    pub fn open(path: impl AsRef<Path>, keep: u64) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.file_name().ok_or_else(|| Error::NotAFile(path.to_owned()))?;
+        let folder = match keep {
+            0 => Folder::create(folder_of(path))?,
+            _ => match Folder::open(folder_of(path)) {
+                Err(error) if error.is_not_found() => {
+                    return Err(Error::Short { path: path.to_owned(), keep, found: 0 });
+                }
+                opened => opened?,
+            },
         };
+        Self::open_named(folder, name, keep)
+    }
+
+    /// The same in an open folder.
+    pub fn open_in(folder: &Folder, name: &str, keep: u64) -> Result<Self> {
+        Self::open_named(folder.clone(), OsStr::new(name), keep)
+    }
+
+    fn open_named(folder: Folder, name: &OsStr, keep: u64) -> Result<Self> {
+        let path = folder.path().join(name);
+        let opened = folder.open_as(name, if keep == 0 { Open::Create } else { Open::Write });
+        let mut file = match opened {
+            Err(error) if error.is_not_found() => return Err(Error::Short { path, keep, found: 0 }),
+            opened => opened?,
+        };
+        let failed = |source| Error::io("open", &path, source);
         let found = file.metadata().map_err(failed)?.len();
         if found < keep {
             return Err(Error::Short { path, keep, found });
         }
         file.set_len(keep).and_then(|()| file.seek(SeekFrom::Start(keep))).map_err(failed)?;
-        Ok(Self { file, path, len: keep })
+        Ok(Self { file, folder, name: name.to_owned(), path, len: keep })
     }
 
     /// Appends the bytes. After an error the file is as long as before, or, where the system refuses even that, has
     /// a part of them at its end, which [`len`](Self::len) does not count and the next [`open`](Self::open) cuts off.
+    /// A file or folder that does not lie where it was opened is an error: nobody would find the bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.folder.check_leads_to(&self.name, &self.file)?;
         let needed = self.len + bytes.len() as u64;
         if let Err(source) = self.file.write_all(bytes) {
             let _ = self.file.set_len(self.len).and_then(|()| self.file.seek(SeekFrom::Start(self.len)));
@@ -140,7 +161,7 @@ mod tests {
     fn a_folder_in_its_place_is_named() {
         let dir = tempdir().unwrap();
         let error = Appender::open(dir.path(), 0).unwrap_err();
-        assert!(error.to_string().starts_with("cannot open "), "{error}");
+        assert!(error.to_string().ends_with("is a folder and not a file; take it away"), "{error}");
     }
 
     /// Every write to /dev/full fails with ENOSPC.
@@ -151,7 +172,8 @@ mod tests {
             eprintln!("skipped: there is no /dev/full here");
             return;
         };
-        let mut log = Appender { file, path: "metrics.csv".into(), len: 10 };
+        let (folder, name) = (Folder::open("/dev").unwrap(), OsString::from("full"));
+        let mut log = Appender { file, folder, name, path: "metrics.csv".into(), len: 10 };
         let error = log.write(b"12345678").unwrap_err();
         assert!(matches!(error, Error::DiskFull { needed: 18, .. }), "{error}");
         assert_eq!(log.len(), 10);

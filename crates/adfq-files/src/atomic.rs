@@ -3,11 +3,12 @@
 //! What goes into the files is decided elsewhere: a [`Container`](crate::Container) has a layout, version and checksums;
 //! a file that grows while a program runs is an [`Appender`](crate::Appender).
 
-use crate::{Error, Result};
-use std::ffi::OsString;
+use crate::folder::Open;
+use crate::{Error, Folder, Result};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The ending of every temporary name.
@@ -51,10 +52,9 @@ pub fn write_atomic_with(
     fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
     let path = path.as_ref();
-    let folder = folder_of(path);
-    create_folder(folder)?;
-    remove_stale(folder)?;
-    replace_with(path, needed, fill)
+    let folder = Folder::create(folder_of(path))?;
+    folder.remove_stale()?;
+    replace_in(&folder, path, needed, fill)
 }
 
 /// Whether files can be written in this folder, which exists; the error names it. Better asked before hours of work
@@ -67,8 +67,9 @@ pub fn write_atomic_with(
 /// # Ok::<(), adfq_files::Error>(())
 /// ```
 pub fn check_writable(folder: &Path) -> Result<()> {
-    let (partial, _file) = create_partial(&folder.join("probe"), 0)?;
-    fs::remove_file(&partial).map_err(|source| Error::io("write in", folder, source))
+    let folder = Folder::open(folder)?;
+    let (partial, _file) = create_partial(&folder, &folder.path().join("probe"), 0)?;
+    folder.remove(&partial)
 }
 
 /// Makes the folder and its parents, if they are missing.
@@ -95,16 +96,22 @@ pub fn create_folder(folder: &Path) -> Result<()> {
 /// # Ok::<(), adfq_files::Error>(())
 /// ```
 pub fn remove_stale(folder: &Path) -> Result<()> {
-    let entries = fs::read_dir(folder).map_err(|source| Error::io("list", folder, source))?;
-    for entry in entries {
-        let path = entry.map_err(|source| Error::io("list", folder, source))?.path();
-        if !path.to_string_lossy().ends_with(PARTIAL) {
+    Folder::open(folder)?.remove_stale()
+}
+
+pub(crate) fn remove_stale_in(folder: &Folder) -> Result<()> {
+    for name in folder.names()? {
+        if !name.to_string_lossy().ends_with(PARTIAL) {
             continue;
         }
-        // A file that vanishes meanwhile, or that we may not open or lock, is for someone else to remove.
-        let Ok(file) = File::options().write(true).open(&path) else { continue };
+        let file = match folder.open_as(&name, Open::Write) {
+            Ok(file) => file,
+            Err(error) if error.is_foreign_entry() => return Err(error),
+            // A file that vanishes meanwhile, or that we may not open or lock, is for someone else to remove.
+            Err(_) => continue,
+        };
         if file.try_lock().is_ok() {
-            let _ = fs::remove_file(&path);
+            let _ = folder.remove(&name);
         }
     }
     Ok(())
@@ -125,35 +132,37 @@ pub fn remove_stale(folder: &Path) -> Result<()> {
 /// # Ok::<(), adfq_files::Error>(())
 /// ```
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_with(path, bytes.len() as u64, |file| file.write_all(bytes))
+    let folder = Folder::open(folder_of(path))?;
+    replace_in(&folder, path, bytes.len() as u64, |file| file.write_all(bytes))
 }
 
-fn replace_with(
+/// Replaces the file of this name in a folder; messages call it by its path.
+pub(crate) fn replace_in(
+    folder: &Folder,
     path: &Path,
     needed: u64,
     fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
-    let (partial, file) = create_partial(path, needed)?;
+    let (partial, file) = create_partial(folder, path, needed)?;
     // `file` lives to the end, since its lock must last until the rename.
     let written = write_through(&file, fill)
-        .and_then(|()| fs::rename(&partial, path))
-        .and_then(|()| sync_folder(folder_of(path)));
+        .and_then(|()| folder.rename(&partial, name_of(path)?))
+        .and_then(|()| folder.sync());
     written.map_err(|source| {
-        let _ = fs::remove_file(&partial);
+        let _ = folder.remove(&partial);
         Error::write(path, needed, source)
     })
 }
 
-/// Opens and locks a new temporary beside `path`.
-fn create_partial(path: &Path, needed: u64) -> Result<(PathBuf, File)> {
+/// Opens and locks a new temporary for this file.
+fn create_partial(folder: &Folder, path: &Path, needed: u64) -> Result<(OsString, File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().ok_or_else(|| Error::NotAFile(path.to_owned()))?;
+    let name = name_of(path).map_err(|_| Error::NotAFile(path.to_owned()))?;
     loop {
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{}{PARTIAL}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
-        let partial = path.with_file_name(hidden);
-        let file = match File::options().write(true).create_new(true).open(&partial) {
+        let mut partial = OsString::from(".");
+        partial.push(name);
+        partial.push(format!(".{}-{}{PARTIAL}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
+        let file = match folder.open_new(&partial) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(source) => return Err(Error::write(path, needed, source)),
@@ -162,10 +171,14 @@ fn create_partial(path: &Path, needed: u64) -> Result<(PathBuf, File)> {
         // A file system without locks goes without: there the cleaner cannot lock, and so removes nothing.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => continue,
-            Ok(()) | Err(TryLockError::Error(_)) if partial.exists() => return Ok((partial, file)),
+            Ok(()) | Err(TryLockError::Error(_)) if folder.has(&partial) => return Ok((partial, file)),
             _ => continue,
         }
     }
+}
+
+fn name_of(path: &Path) -> io::Result<&OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// Writes and syncs.
@@ -182,11 +195,6 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// Makes the rename itself durable, where the system lets a folder be synced.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! Everything up to the version of the program stays as it is for ever, so that a later format is recognised; the
 //! rest may change with the format version.
 
-use crate::{Error, Result, write_atomic_with};
+use crate::{Error, Folder, Result, write_atomic_with};
 use header::{Entry, Header};
 use std::borrow::Cow;
 use std::fs::File;
@@ -104,12 +104,27 @@ impl<'a> Container<'a> {
     /// Writes the file atomically, as [`write_atomic`](crate::write_atomic) does.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let header = self.header().encode().map_err(|source| Error::io("write", path, source))?;
-        let payload: u64 = self.sections.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        write_atomic_with(path, header.len() as u64 + payload, |file| {
-            file.write_all(&header)?;
-            self.sections.iter().try_for_each(|(_, bytes)| file.write_all(bytes))
-        })
+        let header = self.encoded_header(path)?;
+        write_atomic_with(path, self.len(&header), |file| self.write_to(&header, file))
+    }
+
+    /// The same in an open folder, as [`Folder::write`] does.
+    pub fn write_in(&self, folder: &Folder, name: &str) -> Result<()> {
+        let header = self.encoded_header(&folder.path().join(name))?;
+        folder.write_with(name, self.len(&header), |file| self.write_to(&header, file))
+    }
+
+    fn encoded_header(&self, path: &Path) -> Result<Vec<u8>> {
+        self.header().encode().map_err(|source| Error::io("write", path, source))
+    }
+
+    fn len(&self, header: &[u8]) -> u64 {
+        header.len() as u64 + self.sections.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>()
+    }
+
+    fn write_to(&self, header: &[u8], file: &mut impl Write) -> io::Result<()> {
+        file.write_all(header)?;
+        self.sections.iter().try_for_each(|(_, bytes)| file.write_all(bytes))
     }
 
     fn header(&self) -> Header {
@@ -134,8 +149,17 @@ impl Container<'static> {
     /// program take more memory than the file is long.
     pub fn read(path: impl AsRef<Path>, kind: &str, version: u32) -> Result<Self> {
         let path = path.as_ref();
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (len, file) = opened.map_err(|source| Error::io("read", path, source))?;
+        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+        Self::read_file(file, path, kind, version)
+    }
+
+    /// The same in an open folder. A link is refused.
+    pub fn read_in(folder: &Folder, name: &str, kind: &str, version: u32) -> Result<Self> {
+        Self::read_file(folder.open_file(name)?, &folder.path().join(name), kind, version)
+    }
+
+    fn read_file(file: File, path: &Path, kind: &str, version: u32) -> Result<Self> {
+        let len = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
         Self::read_from(file, len, path, kind, version)
     }
 

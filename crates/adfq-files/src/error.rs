@@ -52,6 +52,27 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A symbolic link in place of a file or folder that must lie where its name says.
+    #[error("{} is a symbolic link, which is not followed; put the file or folder itself in its place", .0.display())]
+    Link(PathBuf),
+    /// Something that is no file in the place of one.
+    #[error("{} is {what} and not a file; take it away", path.display())]
+    NotRegular {
+        /// Where it lies.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A folder that was removed while it was written to.
+    #[error("the folder {} is gone: it was removed while it was written to", .0.display())]
+    Removed(PathBuf),
+    /// A folder that does not lie where it was opened.
+    #[error("the folder {} is gone: it was moved or replaced while it was written to, and the work cannot go on \
+             there; move it back, or go on from where it is now", .0.display())]
+    Moved(PathBuf),
+    /// A file that was removed or replaced while it grew.
+    #[error("{} was removed or replaced while it was written to", .0.display())]
+    Replaced(PathBuf),
     /// A path that cannot name a file, such as `..` or an empty one.
     #[error("{} does not name a file; give a path that ends in a file name", .0.display())]
     NotAFile(PathBuf),
@@ -180,6 +201,18 @@ impl Error {
             }
             _ => Self::io("write", path, source),
         }
+    }
+}
+
+impl Error {
+    /// Whether something lies in a file's place that no file of ours can be: nothing was read from it.
+    pub fn is_foreign_entry(&self) -> bool {
+        matches!(self, Self::Link(_) | Self::NotRegular { .. })
+    }
+
+    /// Whether there is no such file.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 }
 

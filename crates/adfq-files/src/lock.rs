@@ -3,10 +3,12 @@
 //! The lock is the operating system's, on a file in the folder: it ends with the process, however that ends, so no
 //! crash leaves a folder locked. The file itself stays and means nothing by itself.
 
-use crate::{Error, Result};
+use crate::folder::Open;
+use crate::{Error, Folder, Result};
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The name of the file on which the lock lies.
 const NAME: &str = ".lock";
@@ -27,7 +29,7 @@ const NAME: &str = ".lock";
 #[must_use = "the folder is free again as soon as the lock is dropped"]
 pub struct Lock {
     file: File,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Lock {
@@ -35,33 +37,31 @@ impl Lock {
     ///
     /// A second `acquire` in the same process fails as well, unless the first lock has been dropped.
     pub fn acquire(folder: impl AsRef<Path>) -> Result<Self> {
-        let folder = folder.as_ref();
-        let path = folder.join(NAME);
+        Self::acquire_open(Folder::open(folder)?)
+    }
+
+    /// The same for a folder that is open already.
+    pub fn acquire_open(folder: Folder) -> Result<Self> {
+        let (path, place) = (folder.path().join(NAME), folder.path().to_owned());
         let failed = |source| Error::io("lock", &path, source);
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let mut file = folder.open_as(OsStr::new(NAME), Open::Create)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::InUse { path: folder.to_owned(), pid: holder(&mut file) });
+                return Err(Error::InUse { path: place, pid: holder(&mut file) });
             }
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                return Err(Error::NoLocks { path: folder.to_owned(), source: error });
+                return Err(Error::NoLocks { path: place, source: error });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let text = format!("{}\nThe process above holds this folder while it runs.\n", std::process::id());
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
-        Ok(Self { file, folder: folder.to_owned() })
+        Ok(Self { file, folder })
     }
 
     /// The folder that is held.
-    pub fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Folder {
         &self.folder
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         child.kill().unwrap();
         assert!(!child.wait().unwrap().success());
         let lock = Lock::acquire(dir.path()).unwrap();
-        assert_eq!(lock.folder(), dir.path());
+        assert_eq!(lock.folder().path(), dir.path());
         let text = std::fs::read_to_string(dir.path().join(NAME)).unwrap();
         assert!(text.starts_with(&format!("{}\n", std::process::id())), "{text}");
     }
@@ -153,7 +153,7 @@ mod tests {
     fn a_missing_folder_is_named() {
         let dir = tempdir().unwrap();
         let error = Lock::acquire(dir.path().join("missing")).unwrap_err();
-        assert!(matches!(error, Error::Io { action: "lock", .. }), "{error}");
+        assert!(matches!(error, Error::Io { action: "open", .. }), "{error}");
         assert!(error.to_string().contains("missing"), "{error}");
     }
 

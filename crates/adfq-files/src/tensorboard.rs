@@ -4,9 +4,9 @@
 //! length (u64), masked CRC-32C of the length, the event, masked CRC-32C of the event. Times come from the caller.
 //! Metrics for programs other than TensorBoard are text files behind an [`Appender`].
 
-use crate::{Appender, Result};
+use crate::{Appender, Folder, Result};
 use event::{Event, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod event;
 
@@ -40,9 +40,18 @@ pub struct EventWriter {
 impl EventWriter {
     /// Opens the file and keeps its first `keep` bytes, as [`Appender::open`] does. A file of which nothing is kept
     /// gets the event that begins every event file, at this time.
-    pub fn open(path: impl Into<PathBuf>, keep: u64, wall_time: f64) -> Result<Self> {
-        let mut writer = Self { log: Appender::open(path, keep)? };
-        if keep == 0 {
+    pub fn open(path: impl AsRef<Path>, keep: u64, wall_time: f64) -> Result<Self> {
+        Self::begin(Appender::open(path, keep)?, wall_time)
+    }
+
+    /// The same in an open folder.
+    pub fn open_in(folder: &Folder, name: &str, keep: u64, wall_time: f64) -> Result<Self> {
+        Self::begin(Appender::open_in(folder, name, keep)?, wall_time)
+    }
+
+    fn begin(log: Appender, wall_time: f64) -> Result<Self> {
+        let mut writer = Self { log };
+        if writer.len() == 0 {
             writer.log.write(&framed(&event::version(wall_time)))?;
         }
         Ok(writer)
@@ -91,6 +100,40 @@ impl EventWriter {
 fn framed(event: &[u8]) -> Vec<u8> {
     let len = (event.len() as u64).to_le_bytes();
     [&len[..], &masked_crc(&len), event, &masked_crc(event)].concat()
+}
+
+/// How many of these bytes are whole records, one after the other from the first: what a file that lost its end is cut
+/// back to.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("events.out.tfevents.adfq");
+/// use adfq_files::tensorboard::{EventWriter, whole_records};
+///
+/// let mut events = EventWriter::open(&path, 0, 1.7e9)?;
+/// let first = events.len();
+/// events.text(1.7e9, 0, "config", "agent = \"adfq\"")?;
+/// let bytes = std::fs::read(&path).unwrap();
+/// assert_eq!(whole_records(&bytes), events.len());
+/// assert_eq!(whole_records(&bytes[..bytes.len() - 1]), first);
+/// # Ok::<(), adfq_files::Error>(())
+/// ```
+pub fn whole_records(bytes: &[u8]) -> u64 {
+    let mut whole = 0;
+    while let Some(record) = first_record(&bytes[whole..]) {
+        whole += record;
+    }
+    whole as u64
+}
+
+/// The length of the record at the start of these bytes, if it is whole.
+fn first_record(bytes: &[u8]) -> Option<usize> {
+    let (len, rest) = bytes.split_first_chunk::<8>()?;
+    let (crc, rest) = rest.split_first_chunk::<4>()?;
+    let count = usize::try_from(u64::from_le_bytes(*len)).ok().filter(|_| *crc == masked_crc(len))?;
+    let event = rest.get(..count)?;
+    let crc = rest[count..].first_chunk::<4>()?;
+    (*crc == masked_crc(event)).then_some(16 + count)
 }
 
 /// The mask keeps the checksum of bytes that contain checksums from being degenerate.
