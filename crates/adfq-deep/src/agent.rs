@@ -3,7 +3,7 @@
 use crate::algorithm::Estimate;
 use crate::evaluate::Judge;
 use crate::learner::Learner;
-use crate::run::folder::read_learner;
+use crate::run::folder::{Loaded, read_learner};
 use crate::{Config, Error, Host, Result};
 use adfq::{Belief, MaxOfGaussians};
 use std::path::Path;
@@ -14,6 +14,7 @@ pub struct Agent {
     learner: Learner,
     judge: Judge,
     step: u64,
+    warnings: Vec<String>,
     estimates: Vec<Estimate>,
 }
 
@@ -44,8 +45,13 @@ impl Agent {
 
     /// The same where the algorithm is one that a user has registered.
     pub fn load_with(folder: impl AsRef<Path>, host: &Host) -> Result<Self> {
-        let (config, learner, step) = read_learner(folder.as_ref(), host)?;
-        Ok(Self { judge: Judge::new(&learner)?, estimates: vec![], config, learner, step })
+        let Loaded { config, learner, step, warnings } = read_learner(folder.as_ref(), host)?;
+        Ok(Self { judge: Judge::new(&learner)?, estimates: vec![], config, learner, step, warnings })
+    }
+
+    /// What is wrong with later checkpoints, if it is not that of the last one.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The configuration of its run.

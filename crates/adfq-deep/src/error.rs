@@ -45,6 +45,14 @@ pub enum Error {
     /// Text that is not a configuration.
     #[error("the configuration cannot be read: {0}")]
     Toml(String),
+    /// A configuration file with a mistake in it.
+    #[error("{}: {source}", path.display())]
+    ConfigFile {
+        /// The file.
+        path: PathBuf,
+        /// The mistake.
+        source: Box<Error>,
+    },
     /// A preset that there is not.
     #[error("there is no preset {name:?}; there are {known}")]
     Preset {
@@ -117,6 +125,31 @@ pub enum Error {
         /// The last checkpoint, where there is one.
         good: Option<PathBuf>,
     },
+    /// The disk is full.
+    #[error("the disk is full: {} needs {needed} bytes; free some space{}", path.display(),
+            named_checkpoint("; ", good.as_deref()))]
+    DiskFull {
+        /// The file that was being written.
+        path: PathBuf,
+        /// The size of the whole file.
+        needed: u64,
+        /// The run folder, from which the run can be taken up again.
+        folder: PathBuf,
+        /// The last checkpoint, where there is one.
+        good: Option<PathBuf>,
+    },
+    /// A piece of the replay memory that cannot be read.
+    #[error("{source}; what environment {env} did up to step {until} cannot be remembered without it")]
+    Segment {
+        /// What is wrong with the file.
+        source: Box<adfq_files::Error>,
+        /// The run folder.
+        folder: PathBuf,
+        /// The environment whose steps it holds.
+        env: usize,
+        /// The step of the run at which it was written.
+        until: u64,
+    },
     /// A folder that is not a run.
     #[error("{} is not a run: {reason}", path.display())]
     NotARun {
@@ -173,6 +206,13 @@ pub enum Error {
     File(#[from] adfq_files::Error),
 }
 
+impl Error {
+    /// A mistake in the configuration file at this path.
+    pub(crate) fn in_file(path: &Path, source: Self) -> Self {
+        Self::ConfigFile { path: path.to_owned(), source: Box::new(source) }
+    }
+}
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -186,6 +226,10 @@ fn last_good(good: Option<&Path>) -> String {
 /// A traceback keeps its lines to itself.
 fn last_checkpoint(source: &adfq_env::Error, good: Option<&Path>) -> String {
     let apart = if source.to_string().contains('\n') { "\n" } else { "; " };
+    named_checkpoint(apart, good)
+}
+
+fn named_checkpoint(apart: &str, good: Option<&Path>) -> String {
     match good {
         Some(path) => format!("{apart}the last checkpoint is {}", path.display()),
         None => format!("{apart}there is no checkpoint yet"),

@@ -76,6 +76,11 @@ impl Player {
         }
     }
 
+    /// Leaves an episode where it is: nothing of it counts.
+    fn leave(&mut self) {
+        self.progress = Progress::Idle;
+    }
+
     pub fn is_playing(&self) -> bool {
         matches!(self.progress, Progress::Playing)
     }
@@ -117,9 +122,14 @@ impl Player {
     }
 }
 
+/// What came of the episodes of each owner.
+pub(crate) type Played = Vec<Result<Vec<Episode>>>;
+
 /// Plays `episodes` episodes for each of `runs` owners and gives them in their order, or what the first failure was. An
 /// owner without players plays none. `judge` computes the estimates of all players that are playing; `see` is shown every
-/// step, and stops its episode by an error. Which episodes are played at once decides nothing.
+/// step, and stops its episode by an error. `stop` is asked before every step; once it says so, all episodes are left and
+/// the answer is none. Which episodes are played at once decides nothing.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn play(
     players: &mut [Player],
     runs: usize,
@@ -128,8 +138,9 @@ pub(crate) fn play(
     parallel: bool,
     judge: &mut dyn FnMut(&mut [Player]) -> Result<()>,
     see: &mut dyn FnMut(&Seen) -> Result<()>,
-) -> Result<Vec<Result<Vec<Episode>>>> {
-    let mut played: Vec<Result<Vec<Episode>>> = (0..runs).map(|_| Ok(vec![])).collect();
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Played>> {
+    let mut played: Played = (0..runs).map(|_| Ok(vec![])).collect();
     let mut begun = vec![0; runs];
     while begun
         .iter()
@@ -144,6 +155,10 @@ pub(crate) fn play(
             *next += 1;
         }
         while players.iter().any(Player::is_playing) {
+            if stop() {
+                players.iter_mut().for_each(Player::leave);
+                return Ok(None);
+            }
             judge(players)?;
             let playing = players.iter_mut().filter(|player| player.is_playing());
             // A step of an environment in this process is over before another thread has woken up.
@@ -157,7 +172,7 @@ pub(crate) fn play(
         }
         players.iter_mut().for_each(|player| player.count_in(&mut played[player.owner]));
     }
-    Ok(played)
+    Ok(Some(played))
 }
 
 /// Computes estimates for one state at a time on the CPU.
@@ -217,8 +232,9 @@ impl Evaluator {
     ) -> Result<Vec<Episode>> {
         let judge = &mut self.judge;
         let mut judged = |players: &mut [Player]| judge.player(learner, &mut players[0]);
-        let mut played = play(&mut self.players, 1, name, episodes, false, &mut judged, &mut see)?;
-        played.pop().unwrap_or(Ok(vec![]))
+        let players = &mut self.players;
+        let played = play(players, 1, name, episodes, false, &mut judged, &mut see, &|| false)?;
+        played.and_then(|mut played| played.pop()).unwrap_or(Ok(vec![]))
     }
 }
 

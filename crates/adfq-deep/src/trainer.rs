@@ -2,7 +2,7 @@
 //! writes checkpoints is one of them.
 
 use crate::backend::{Backend, Cpu};
-use crate::evaluate::{Evaluation, play};
+use crate::evaluate::{Evaluation, Seen, play};
 use crate::metrics::Metrics;
 use crate::run::{Run, Summary};
 use crate::timeline::{Clock, Timeline};
@@ -102,7 +102,7 @@ impl Trainer {
             return Err(Error::Setting { name: "runs", must: "at least one" });
         };
         check_together(&runs)?;
-        if runs.iter().any(|run| (run.step, run.due) != (first.step, first.due)) {
+        if runs.iter().any(|run| run.place() != first.place()) {
             return Err(Error::Setting { name: "step", must: "the same in all runs that go together" });
         }
         for (number, run) in runs.iter_mut().enumerate() {
@@ -147,25 +147,28 @@ impl Trainer {
     pub fn train<'a>(&mut self, observers: &mut [Observers], stop: impl Into<Stop<'a>>) -> Result<bool> {
         let stop = stop.into();
         let Config { steps, logging, evaluation, .. } = self.runs[0].config.clone();
-        while self.step() < steps {
-            if stop.is_set() || stop.after.is_some_and(|step| self.step() >= step) {
+        while self.step() < steps || self.owes_evaluation() {
+            let enough = stop.after.is_some_and(|step| self.step() >= step) && !self.owes_evaluation();
+            if stop.is_set() || enough {
                 self.checkpoint(observers)?;
                 return Ok(false);
             }
-            let before = self.step();
-            self.advance()?;
-            let now = self.step();
-            let last = now >= steps;
-            let due = |every: u64| last || before / every != now / every;
-            if due(logging.metrics) {
-                self.backend.collect(&mut self.runs, true)?;
-                self.tell(observers, |run, observers| {
-                    let row = run.metrics();
-                    observers.iter_mut().try_for_each(|observer| observer.metrics(run, &row))
-                })?;
+            // A run that was stopped in an evaluation has done all of its step that comes before.
+            let half_done = self.owes_evaluation();
+            if !half_done {
+                self.advance()?;
             }
-            if due(evaluation.every) {
-                self.evaluate(if last { evaluation.final_episodes } else { evaluation.episodes })?;
+            let now = self.step();
+            let (before, last) = (now - self.runs[0].config.envs as u64, now >= steps);
+            let due = |every: u64| last || before / every != now / every;
+            if due(logging.metrics) && !half_done {
+                self.write_metrics(observers)?;
+            }
+            if half_done || due(evaluation.every) {
+                let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
+                if !self.evaluate_unless(episodes, stop)? {
+                    continue;
+                }
                 self.tell(observers, |run, observers| {
                     let Some(evaluation) = &run.evaluated else { return Ok(()) };
                     observers.iter_mut().try_for_each(|observer| observer.evaluated(run, evaluation))
@@ -181,6 +184,19 @@ impl Trainer {
             observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))
         })?;
         Ok(true)
+    }
+
+    /// Whether an evaluation was begun and not played to its end.
+    fn owes_evaluation(&self) -> bool {
+        self.runs.iter().any(|run| run.owes_evaluation && run.failure.is_none())
+    }
+
+    fn write_metrics(&mut self, observers: &mut [Observers]) -> Result<()> {
+        self.backend.collect(&mut self.runs, true)?;
+        self.tell(observers, |run, observers| {
+            let row = run.metrics();
+            observers.iter_mut().try_for_each(|observer| observer.metrics(run, &row))
+        })
     }
 
     /// Tells observers that now is a good moment to save.
@@ -238,6 +254,12 @@ impl Trainer {
 
     /// Plays greedy episodes with the present parameters, those of all runs side by side. Training does not notice.
     pub fn evaluate(&mut self, episodes: usize) -> Result<()> {
+        self.evaluate_unless(episodes, Stop::from(&AtomicBool::new(false))).map(drop)
+    }
+
+    /// The same. When somebody asks to stop, what was played is thrown away and the runs owe the evaluation; the answer is
+    /// then false.
+    fn evaluate_unless(&mut self, episodes: usize, stop: Stop) -> Result<bool> {
         let Self { runs, backend, timeline } = self;
         let mut clock = Clock::start(timeline);
         backend.learn(runs)?;
@@ -247,16 +269,20 @@ impl Trainer {
         let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
         let name = format!("evaluation/{step}");
         let mut judge = |players: &mut [_]| backend.judge(runs, players);
-        let played = play(&mut players, count, &name, episodes, parallel, &mut judge, &mut |_| Ok(()));
+        let (mut see, stop) = (|_: &Seen| Ok(()), || stop.is_set());
+        let played = play(&mut players, count, &name, episodes, parallel, &mut judge, &mut see, &stop);
         players.into_iter().for_each(|player| runs[player.owner].players.push(player));
-        for (run, played) in runs.iter_mut().zip(played?).filter(|(run, _)| run.failure.is_none()) {
+        let played = played?;
+        runs.iter_mut().for_each(|run| run.owes_evaluation = played.is_none());
+        clock.lap(|timeline| &mut timeline.evaluating);
+        let Some(played) = played else { return Ok(false) };
+        for (run, played) in runs.iter_mut().zip(played).filter(|(run, _)| run.failure.is_none()) {
             match played {
                 Ok(episodes) => run.evaluated = Some(Evaluation { step, episodes }),
                 Err(error) => run.failure = Some(error),
             }
         }
-        clock.lap(|timeline| &mut timeline.evaluating);
-        check_sound(runs)
+        check_sound(runs).map(|()| true)
     }
 }
 

@@ -2,7 +2,7 @@
 //! by side. Training the same runs again continues what is missing.
 
 use crate::config::env_args;
-use crate::run::folder::{CONFIG, last_checkpoint, read_config, read_summary};
+use crate::run::folder::{holds_run, last_checkpoint, read_config, read_summary};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
@@ -34,6 +34,8 @@ pub struct Job {
     pub folder: PathBuf,
     /// The configuration; none to go on with what the folder holds.
     pub config: Option<Config>,
+    /// Whether to go on without the pieces of the replay memory that cannot be read. The run is then not exact.
+    pub refill: bool,
 }
 
 /// How a run ended.
@@ -276,7 +278,8 @@ impl Training {
 pub fn jobs_in(folder: &Path, configs: Vec<Config>) -> Vec<Job> {
     let alone = configs.len() == 1;
     let place = |config: &Config| if alone { folder.to_owned() } else { folder.join(folder_name(config)) };
-    configs.into_iter().map(|config| Job { folder: place(&config), config: Some(config) }).collect()
+    let job = |config| Job { folder: place(&config), config: Some(config), refill: false };
+    configs.into_iter().map(job).collect()
 }
 
 /// A name for the folder of a run: `cartpole-adfq-thompson-0`.
@@ -314,9 +317,13 @@ enum Begun {
 impl Job {
     /// Makes the run, or takes it up.
     fn begin(&self, host: &Host, watch: &Watch) -> Result<Begun> {
+        self.try_begin(host, watch).map_err(|error| name_folder(error, &self.folder))
+    }
+
+    fn try_begin(&self, host: &Host, watch: &Watch) -> Result<Begun> {
         // The memory that is left is another each time.
         let host = &Host { memory: host.memory.and(Host::here().memory), ..host.clone() };
-        let there = self.folder.join(CONFIG).exists();
+        let there = holds_run(&self.folder);
         if let (Some(config), true) = (&self.config, there) {
             if read_config(&self.folder)? != *config {
                 return Err(Error::OtherRun { path: self.folder.clone() });
@@ -331,6 +338,7 @@ impl Job {
                 let run = Run::new(config, host)?;
                 (RunFolder::create(&self.folder, &run)?, run, vec![])
             }
+            _ if self.refill => RunFolder::refill(&self.folder, host)?,
             _ => RunFolder::resume(&self.folder, host)?,
         };
         let mut observers = folder.observers(&run, time_of_day())?;
@@ -407,6 +415,17 @@ fn name_checkpoint(error: Error, folder: &Path) -> Error {
     match error {
         Error::Diverged { quantity, step, .. } => Error::Diverged { quantity, step, good },
         Error::Env(source) => Error::Stopped { source: Box::new(source), folder: folder.to_owned(), good },
+        other => name_folder(other, folder),
+    }
+}
+
+/// A run that has its configuration can be taken up again once there is space; one that has not is begun anew.
+fn name_folder(error: Error, folder: &Path) -> Error {
+    match error {
+        Error::File(adfq_files::Error::DiskFull { path, needed, .. }) if holds_run(folder) => {
+            let (folder, good) = (folder.to_owned(), last_checkpoint(folder));
+            Error::DiskFull { path, needed, folder, good }
+        }
         other => other,
     }
 }

@@ -3,7 +3,7 @@
 
 use adfq_deep::evaluate::Evaluator;
 use adfq_deep::metrics::Metrics;
-use adfq_deep::run::folder::read_learner;
+use adfq_deep::run::folder::{Loaded, read_learner};
 use adfq_deep::training::{Ending, Job, Resources, train};
 use adfq_deep::{Agent, Host, Observer, Observers, Result, Run, RunFolder, Summary, Trainer, Training};
 use adfq_env::{Env, EnvSpec, Registry, Space, Step};
@@ -129,7 +129,7 @@ fn it_is_learned_and_evaluated() {
         assert_eq!(agent.act(&observation).unwrap().action, 1, "{cell}");
     }
     let host = host(false);
-    let (config, mut learner, _) = read_learner(folder.path(), &host).unwrap();
+    let Loaded { config, mut learner, .. } = read_learner(folder.path(), &host).unwrap();
     let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, false).unwrap()).unwrap();
     let mut steps = 0;
     let played = evaluator.play(&mut learner, "test", 5, |seen| {
@@ -191,7 +191,7 @@ fn a_folder_is_enough_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let [whole, cut] = ["whole", "cut"].map(|name| folder.path().join(name));
     stopped(&cut, true, 4);
-    let job = Job { folder: cut, config: None };
+    let job = Job { folder: cut, config: None, refill: false };
     let watch = |_: &Path, _: &Run, _: &[String]| vec![];
     let going = AtomicBool::new(false);
     let (mut outcomes, _) = train(vec![job], &host(true), &Resources::default(), &watch, &going).unwrap();

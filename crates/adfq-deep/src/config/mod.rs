@@ -17,6 +17,8 @@ use adfq_nn::{AdamSettings, Clip, Layer, Weights};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 /// A whole run: the same configuration gives the same bits.
 ///
@@ -171,6 +173,12 @@ impl Config {
         Ok(config)
     }
 
+    /// From a TOML file; the error names it.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(|source| adfq_files::Error::io("read", path, source))?;
+        Self::from_toml(&text).map_err(|source| Error::in_file(path, source))
+    }
+
     /// As TOML.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::Toml(error.to_string()))
@@ -281,7 +289,7 @@ fn writable(value: &serde_json::Value) -> bool {
 fn one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().replace('\n', ", ");
     match error.span().and_then(|span| text.get(..span.start)) {
-        Some(before) => format!("line {}: {message}", before.lines().count().max(1)),
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
         None => message,
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! A transition can be sampled once its successor is known, n steps on or at the episode's end, and until a frame that
 //! it needs is overwritten. All are equally likely, or in proportion to their last error ([`PrioritySettings`]).
-//! [`ReplayState`] and [`Segment`] say how a memory is stored and taken up again. The files are made elsewhere.
+//! [`ReplayState`] and [`Segment`] say how a memory is stored and taken up again, also without a part that is lost. The
+//! files are made elsewhere.
 //!
 //! ```
 //! use adfq::random::stream;
@@ -101,7 +102,7 @@ impl Replay {
         let layout = settings.layout(envs, discount, space)?;
         let gamma = f64::from(discount);
         let powers = std::iter::successors(Some(1.0), |power| Some(power * gamma));
-        let rings = (0..envs).map(|_| Ring::blank(layout, 0)).collect::<Result<_>>()?;
+        let rings = (0..envs).map(|_| Ring::blank(layout, 0, 0)).collect::<Result<_>>()?;
         let priorities = settings.priority.map(|priority| Priorities::new(priority, layout.slots * envs));
         Ok(Self {
             powers: powers.take(layout.n_step + 1).collect(),

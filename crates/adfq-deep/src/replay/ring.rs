@@ -59,6 +59,8 @@ pub(super) struct Ring {
     frames: Vec<u8>,
     /// The counter of the next slot to be written.
     head: u64,
+    /// The counter before which slots are lost, as after a file could not be read; 0 if none are.
+    floor: u64,
     /// The counter of the first frame of the episode going on; between episodes the head.
     start: u64,
     /// The counters whose transition is complete, and the final frames among them.
@@ -68,9 +70,9 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring with `head` slots written, all those kept still blank: for [`Ring::fill`] and then [`Ring::settle`], or
-    /// empty if it is 0. Memory is reserved at once, and touched only as it fills.
-    pub fn blank(layout: Layout, head: u64) -> Result<Self> {
+    /// A ring with `head` slots written and those before `floor` lost, all those kept still blank: for [`Ring::fill`] and
+    /// then [`Ring::settle`], or empty if both are 0. Memory is reserved at once, and touched only as it fills.
+    pub fn blank(layout: Layout, head: u64, floor: u64) -> Result<Self> {
         let (mut slots, mut frames) = (Vec::new(), Vec::new());
         let refused = |_| ReplayError::Memory {
             bytes: Self::slot_bytes(layout.frame_bytes).saturating_mul(layout.slots as u64),
@@ -80,7 +82,7 @@ impl Ring {
         let kept = head.min(layout.slots as u64) as usize;
         slots.resize(kept, Slot::default());
         frames.resize(kept * layout.frame_bytes, 0);
-        Ok(Self { layout, slots, frames, head, start: 0, window: 0..0, len: 0 })
+        Ok(Self { layout, slots, frames, head, floor, start: 0, window: 0..0, len: 0 })
     }
 
     /// Bytes of one slot.
@@ -90,7 +92,22 @@ impl Ring {
 
     /// The counters of the slots that are still there.
     pub fn kept(&self) -> Range<u64> {
-        self.head.saturating_sub(self.layout.slots as u64)..self.head
+        self.head.saturating_sub(self.layout.slots as u64).max(self.floor)..self.head
+    }
+
+    /// The counter of the first frame of the episode going on; between episodes that of the next slot.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The counter before which slots are lost.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Gives up all slots before this one. For a ring that is to be settled yet.
+    pub fn lose(&mut self, floor: u64) {
+        self.floor = self.floor.max(floor);
     }
 
     /// The counters that a sampler may draw, the final frames among them excepted.
@@ -196,7 +213,10 @@ impl Ring {
             self.slots.push(slot);
             self.frames.extend_from_slice(frame);
         } else {
-            self.retire(changed);
+            // Where slots are lost there is nothing to overwrite.
+            if self.kept().start + self.layout.slots as u64 == self.head {
+                self.retire(changed);
+            }
             self.slots[place] = slot;
             let bytes = self.layout.frame_bytes;
             self.frames[place * bytes..][..bytes].copy_from_slice(frame);
@@ -219,7 +239,12 @@ impl Ring {
 
     /// Takes in the transitions whose last frame has come.
     fn admit(&mut self, changed: &mut dyn FnMut(usize, bool)) {
-        let high = self.highest();
+        // After a loss the window begins where the history is whole again, which may be yet to come.
+        if self.window.is_empty() {
+            let low = self.lowest_kept();
+            self.window = low..low;
+        }
+        let high = self.highest().max(self.window.end);
         for counter in self.window.end..high {
             if !self.slot(counter).is(FINAL) {
                 self.len += 1;
@@ -233,7 +258,7 @@ impl Ring {
     /// start from there, or the one with enough frames before it.
     fn lowest(&self, oldest: u64) -> u64 {
         let enough = oldest + self.layout.stack as u64 - 1;
-        (oldest..enough).find(|&counter| self.slot(counter).is(FIRST)).unwrap_or(enough)
+        (oldest..enough.min(self.head)).find(|&counter| self.slot(counter).is(FIRST)).unwrap_or(enough)
     }
 
     /// One past the last counter whose successor, n steps on or at the episode's end, is there.
@@ -261,9 +286,12 @@ impl Ring {
 
     /// Works out of the filled slots what [`Ring::push`] would have kept account of. The error is a counter whose slot
     /// cannot follow the one before it.
-    pub fn settle(&mut self) -> std::result::Result<(), u64> {
+    ///
+    /// After a loss nothing is known of the slots before: the first ones that are there only complete the histories of
+    /// later ones. If none is there, `start` says where the episode going on began.
+    pub fn settle(&mut self, start: u64) -> std::result::Result<(), u64> {
         let kept = self.kept();
-        self.start = kept.start;
+        self.start = if kept.is_empty() { start.min(self.head) } else { kept.start };
         let mut due = if kept.start == 0 { Due::First } else { Due::Any };
         for counter in kept.clone() {
             let slot = self.slot(counter);
@@ -277,7 +305,8 @@ impl Ring {
             Due::Final => return Err(self.head),
             Due::Step | Due::Any => {}
         }
-        self.window = self.lowest_kept()..self.highest();
+        let lowest = self.lowest_kept();
+        self.window = lowest..self.highest().max(lowest);
         self.len = self.window.clone().filter(|&counter| !self.slot(counter).is(FINAL)).count();
         Ok(())
     }

@@ -17,6 +17,10 @@ const RECORD: usize = 9;
 pub struct ReplayState {
     /// How many slots were ever written, by ring.
     pub heads: Vec<u64>,
+    /// The counter before which slots are lost, by ring; 0 if none are.
+    pub floors: Vec<u64>,
+    /// The counter of the first slot of the episode going on, by ring; between episodes the head.
+    pub starts: Vec<u64>,
     /// The largest priority so far; without priorities 0.
     pub largest: f64,
 }
@@ -45,7 +49,12 @@ impl Replay {
     /// The small state.
     pub fn state(&self) -> ReplayState {
         let largest = self.priorities.as_ref().map_or(0.0, |priorities| priorities.largest());
-        ReplayState { heads: self.rings.iter().map(|ring| ring.kept().end).collect(), largest }
+        ReplayState {
+            heads: self.rings.iter().map(|ring| ring.kept().end).collect(),
+            floors: self.rings.iter().map(Ring::floor).collect(),
+            starts: self.rings.iter().map(Ring::start).collect(),
+            largest,
+        }
     }
 
     /// The priorities to the power of α, by place; 0 where there is no transition. Empty without priorities.
@@ -85,20 +94,72 @@ impl Replay {
         priorities: &[f32],
         segments: impl IntoIterator<Item = std::result::Result<Segment, E>>,
     ) -> std::result::Result<Self, E> {
-        if state.heads.len() != self.rings.len() {
-            let (saved, envs) = (state.heads.len(), self.rings.len());
+        let missing = self.fill_all(state, segments)?;
+        for (env, ring) in self.rings.iter().enumerate() {
+            if let Some(counter) = missing_in(ring, &missing[env]).next() {
+                return Err(misfit(format!("no segment holds slot {counter} of environment {env}")).into());
+            }
+        }
+        self.settle(&state.starts)?;
+        self.take_priorities(state.largest, priorities)?;
+        Ok(self)
+    }
+
+    /// The same where slots are missing: of each environment those after its last missing slot are kept, and all before
+    /// are lost. No stack of frames and no n-step return is made of lost slots. The memory fills again as slots are written.
+    ///
+    /// ```
+    /// # use adfq_deep::replay::{Transition, Replay, ReplaySettings, ReplayError};
+    /// # let space = adfq_env::Space { frame: vec![1], element: adfq_env::Element::U8 { scale: 1.0 }, stack: 2, actions: 3 };
+    /// # let settings = ReplaySettings { capacity: 100, n_step: 1, priority: None };
+    /// # let empty = || Replay::new(&settings, 1, 0.5, &space).unwrap();
+    /// let mut replay = empty();
+    /// (0..10).try_for_each(|step| replay.push(0, &Transition::new(&[step], 0, 1.0)))?;
+    /// // Slots 0 to 5 cannot be read. The frame of slot 6 only completes the observation of slot 7.
+    /// let rest = [Ok::<_, ReplayError>(replay.since(0, 6)?)];
+    /// let rest = empty().restore_rest(&replay.state(), &[], rest)?;
+    /// assert_eq!(rest.indices().collect::<Vec<_>>(), [7, 8]);
+    /// # Ok::<(), adfq_deep::replay::ReplayError>(())
+    /// ```
+    pub fn restore_rest<E: From<ReplayError>>(
+        mut self,
+        state: &ReplayState,
+        priorities: &[f32],
+        segments: impl IntoIterator<Item = std::result::Result<Segment, E>>,
+    ) -> std::result::Result<Self, E> {
+        let missing = self.fill_all(state, segments)?;
+        for (ring, missing) in self.rings.iter_mut().zip(&missing) {
+            let last = missing_in(ring, missing).max();
+            ring.lose(last.map_or(0, |counter| counter + 1));
+        }
+        self.settle(&state.starts)?;
+        let held = |(place, &weight)| if self.holds_place(place) { weight } else { 0.0 };
+        let priorities: Vec<f32> = priorities.iter().enumerate().map(held).collect();
+        self.take_priorities(state.largest, &priorities)?;
+        Ok(self)
+    }
+
+    /// Fills blank rings. Says which places of each are still blank.
+    fn fill_all<E: From<ReplayError>>(
+        &mut self,
+        state: &ReplayState,
+        segments: impl IntoIterator<Item = std::result::Result<Segment, E>>,
+    ) -> std::result::Result<Vec<Vec<bool>>, E> {
+        let (saved, envs) = (state.heads.len(), self.rings.len());
+        if [saved, state.floors.len(), state.starts.len()] != [envs; 3] {
             return Err(misfit(format!("{saved} environments were saved, and there are {envs}")).into());
         }
-        let blank = |&head| Ring::blank(self.layout, head);
-        self.rings = state.heads.iter().map(blank).collect::<Result<_>>()?;
-        let kept = |ring: &Ring| (ring.kept().end - ring.kept().start) as usize;
-        let mut missing: Vec<_> = self.rings.iter().map(|ring| vec![true; kept(ring)]).collect();
+        let blank = |(&head, &floor): (&u64, &u64)| match floor <= head {
+            true => Ring::blank(self.layout, head, floor),
+            false => Err(misfit(format!("{floor} slots are lost of {head}"))),
+        };
+        self.rings = state.heads.iter().zip(&state.floors).map(blank).collect::<Result<_>>()?;
+        let places = |ring: &Ring| ring.kept().end.min(self.layout.slots as u64) as usize;
+        let mut missing: Vec<_> = self.rings.iter().map(|ring| vec![true; places(ring)]).collect();
         for segment in segments {
             self.fill(&segment?, &mut missing)?;
         }
-        self.settle(&missing)?;
-        self.take_priorities(state.largest, priorities)?;
-        Ok(self)
+        Ok(missing)
     }
 
     fn fill(&mut self, segment: &Segment, missing: &mut [Vec<bool>]) -> Result<()> {
@@ -128,18 +189,21 @@ impl Replay {
         Ok(())
     }
 
-    fn settle(&mut self, missing: &[Vec<bool>]) -> Result<()> {
-        for (number, (ring, missing)) in self.rings.iter_mut().zip(missing).enumerate() {
-            if let Some(place) = missing.iter().position(|&missing| missing) {
-                let counter = ring.counter_at(place);
-                return Err(misfit(format!("no segment holds slot {counter} of environment {number}")));
-            }
+    fn settle(&mut self, starts: &[u64]) -> Result<()> {
+        for (number, (ring, &start)) in self.rings.iter_mut().zip(starts).enumerate() {
             let wrong = |counter| {
                 misfit(format!("slot {counter} of environment {number} does not follow the one before"))
             };
-            ring.settle().map_err(wrong)?;
+            ring.settle(start).map_err(wrong)?;
         }
         Ok(())
+    }
+
+    /// Whether the transition at a place can be sampled.
+    pub(super) fn holds_place(&self, place: usize) -> bool {
+        let (env, place) = (place / self.layout.slots, place % self.layout.slots);
+        let written = |ring: &&Ring| (place as u64) < ring.kept().end;
+        self.rings.get(env).filter(written).is_some_and(|ring| ring.holds(ring.counter_at(place)))
     }
 
     /// Sets the priorities to the power of α, by place, and the largest priority so far.
@@ -148,15 +212,13 @@ impl Replay {
         if saved.len() != expected {
             return Err(misfit(format!("{} priorities, where there must be {expected}", saved.len())));
         }
+        let held: Vec<bool> = (0..expected).map(|place| self.holds_place(place)).collect();
         let Some(priorities) = &mut self.priorities else { return Ok(()) };
         if !(largest > 0.0 && largest.is_finite()) {
             return Err(misfit(format!("the largest priority is {largest}")));
         }
         priorities.set_largest(largest);
-        for (place, &weight) in saved.iter().enumerate() {
-            let ring = &self.rings[place / self.layout.slots];
-            let written = ((place % self.layout.slots) as u64) < ring.kept().end;
-            let held = written && ring.holds(ring.counter_at(place % self.layout.slots));
+        for (place, (&weight, held)) in saved.iter().zip(held).enumerate() {
             if !weight.is_finite() || (weight > 0.0) != held || weight < 0.0 {
                 return Err(misfit(format!("the priority of place {place} is {weight}")));
             }
@@ -167,6 +229,11 @@ impl Replay {
         priorities.tree.refresh();
         Ok(())
     }
+}
+
+/// The counters of the slots that should be kept and are missing.
+fn missing_in<'a>(ring: &'a Ring, missing: &'a [bool]) -> impl Iterator<Item = u64> + 'a {
+    ring.kept().filter(|&counter| missing[ring.place(counter)])
 }
 
 fn misfit(what: String) -> ReplayError {

@@ -4,7 +4,7 @@
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
-use super::{Due, Run, check_memory};
+use super::{Due, Lost, Run, check_memory};
 use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
@@ -15,14 +15,14 @@ use crate::replay::{Replay, ReplayState, Segment};
 use crate::{Config, Error, Host, Result};
 use adfq::random::ChaCha8Rng;
 use adfq_env::{Env, Envs, Space};
-use adfq_files::Container;
+use adfq_files::{Container, Folder};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct SegmentEntry {
     pub first: u64,
     /// Its number of slots.
     pub count: u64,
+    /// The step of the run at which it was written.
+    pub step: u64,
 }
 
 impl SegmentEntry {
@@ -51,6 +53,11 @@ impl SegmentEntry {
     /// not be saved took another turn. The file is then written anew.
     pub fn file_name(&self) -> String {
         format!("replay-{}-{:012}-{}.adfq", self.env, self.first, self.count)
+    }
+
+    /// One past its last slot.
+    pub fn end(&self) -> u64 {
+        self.first.saturating_add(self.count)
     }
 }
 
@@ -61,6 +68,8 @@ struct State {
     space: Space,
     step: u64,
     due: Due,
+    owes_evaluation: bool,
+    lost: Vec<Lost>,
     adam_steps: u64,
     rewards: RewardRange,
     explorer: Explorer,
@@ -76,20 +85,28 @@ struct State {
 }
 
 /// Writes one segment beside the checkpoints.
-pub fn write_segment(folder: &Path, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
+pub fn write_segment(folder: &Folder, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
     let mut file = Container::new(SEGMENT_KIND, VERSION);
     file.put("slots", &segment.bytes[..]);
-    Ok(file.write(folder.join(entry.file_name()))?)
+    Ok(file.write_in(folder, &entry.file_name())?)
 }
 
 /// Writes the checkpoint; the segments must be there already.
-pub fn write(path: &Path, run: &Run, segments: &[SegmentEntry], logs: LogLengths) -> Result<()> {
-    let learner = &run.learner;
+pub fn write(
+    folder: &Folder,
+    name: &str,
+    run: &Run,
+    segments: &[SegmentEntry],
+    logs: LogLengths,
+) -> Result<()> {
+    let (learner, path) = (&run.learner, &folder.path().join(name));
     let priorities = run.replay.priorities();
     let state = State {
         space: run.space.clone(),
         step: run.step,
         due: run.due,
+        owes_evaluation: run.owes_evaluation,
+        lost: run.lost.clone(),
         adam_steps: learner.adam.t,
         rewards: learner.rewards,
         explorer: run.explorer.clone(),
@@ -113,7 +130,7 @@ pub fn write(path: &Path, run: &Run, segments: &[SegmentEntry], logs: LogLengths
     file.put("adam v", bytes(&learner.adam.v));
     file.put("priorities", bytes(&priorities));
     file.put("algorithm", learner.algorithm.save()?);
-    Ok(file.write(path)?)
+    Ok(file.write_in(folder, name)?)
 }
 
 /// What a checkpoint holds, before there are environments to go on in.
@@ -138,16 +155,37 @@ pub struct Restored {
 }
 
 /// Reads a checkpoint and its segments, which lie beside it. Asks for no more memory than the host has.
-pub fn read(path: &Path, host: &Host) -> Result<Saved> {
-    let (file, config, state, learner) = read_all_but_replay(path, host)?;
-    check_memory(&config, &state.space, host.memory)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let priorities = numbers(file.get("priorities")?, path)?;
-    let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
+pub fn read(folder: &Folder, name: &str, host: &Host) -> Result<Saved> {
+    let Parts { file, config, state, learner, path } = read_all_but_replay(folder, name, host)?;
+    let (empty, priorities) = empty_replay(&file, &config, &state, host, &path)?;
     // Segment after segment: there is no moment at which the memory is held twice.
     let segments = state.segments.iter().map(|entry| read_segment(folder, entry));
     let replay = empty.restore(&state.replay, &priorities, segments)?;
-    Ok(Saved { config, host: host.clone(), path: path.to_owned(), state, learner, replay })
+    Ok(Saved { config, host: host.clone(), path, state, learner, replay })
+}
+
+/// The same without the segments that cannot be read. Of each environment the slots after the last hole are kept.
+pub fn read_rest(folder: &Folder, name: &str, host: &Host) -> Result<Saved> {
+    let Parts { file, config, mut state, learner, path } = read_all_but_replay(folder, name, host)?;
+    let (empty, priorities) = empty_replay(&file, &config, &state, host, &path)?;
+    let mut bad = vec![];
+    let segments = state.segments.iter().filter_map(|entry| match read_segment(folder, entry) {
+        Err(Error::Segment { .. }) => {
+            bad.push(entry.clone());
+            None
+        }
+        read => Some(read),
+    });
+    let replay = empty.restore_rest(&state.replay, &priorities, segments)?;
+    let floors = replay.state().floors;
+    state.segments.retain(|entry| !bad.contains(entry) && entry.end() > floors[entry.env]);
+    for env in 0..config.envs {
+        if let Some(last) = bad.iter().filter(|entry| entry.env == env).max_by_key(|entry| entry.end()) {
+            state.lost.retain(|lost| lost.env != env);
+            state.lost.push(Lost { env, until_step: last.step });
+        }
+    }
+    Ok(Saved { config, host: host.clone(), path, state, learner, replay })
 }
 
 impl Saved {
@@ -160,7 +198,9 @@ impl Saved {
             envs.restore(saved).map_err(|error| unfit(&path, error))?;
         }
         let mut run = Run::assemble(&config, &host, learner, replay, envs, evaluation)?;
-        (run.step, run.due) = (state.step, state.due);
+        (run.step, run.due, run.owes_evaluation) = (state.step, state.due, state.owes_evaluation);
+        run.lost = state.lost;
+        run.wait_for_memory();
         run.explorer = state.explorer;
         run.sampler = state.sampler;
         run.stats = state.stats;
@@ -174,20 +214,43 @@ impl Saved {
 }
 
 /// The learner of a checkpoint alone, for evaluation: no replay memory is read and no environment made.
-pub fn read_learner(path: &Path, host: &Host) -> Result<(Config, Learner, u64)> {
-    let (_, config, state, learner) = read_all_but_replay(path, host)?;
+pub fn read_learner(folder: &Folder, name: &str, host: &Host) -> Result<(Config, Learner, u64)> {
+    let Parts { config, state, learner, .. } = read_all_but_replay(folder, name, host)?;
     Ok((config, learner, state.step))
 }
 
-fn read_all_but_replay(path: &Path, host: &Host) -> Result<(Container<'static>, Config, State, Learner)> {
-    let file = Container::read(path, KIND, VERSION)?;
-    let config = read_config(&file, path)?;
-    let state: State = decode(file.get("state")?, path)?;
+/// A checkpoint before its replay memory is read.
+struct Parts {
+    file: Container<'static>,
+    config: Config,
+    state: State,
+    learner: Learner,
+    path: PathBuf,
+}
+
+fn read_all_but_replay(folder: &Folder, name: &str, host: &Host) -> Result<Parts> {
+    let (file, path) = (Container::read_in(folder, name, KIND, VERSION)?, folder.path().join(name));
+    let config = read_config(&file, &path)?;
+    let state: State = decode(file.get("state")?, &path)?;
     let mut learner = Learner::new(&config, &state.space, &host.algorithms)?;
-    fill_learner(&mut learner, &file, path)?;
+    fill_learner(&mut learner, &file, &path)?;
     learner.adam.t = state.adam_steps;
     learner.rewards = state.rewards;
-    Ok((file, config, state, learner))
+    Ok(Parts { file, config, state, learner, path })
+}
+
+/// A memory for what the segments hold, and the priorities of its transitions.
+fn empty_replay(
+    file: &Container,
+    config: &Config,
+    state: &State,
+    host: &Host,
+    path: &Path,
+) -> Result<(Replay, Vec<f32>)> {
+    check_memory(config, &state.space, host.memory)?;
+    let priorities = numbers(file.get("priorities")?, path)?;
+    let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
+    Ok((empty, priorities))
 }
 
 fn read_config(file: &Container, path: &Path) -> Result<Config> {
@@ -195,9 +258,17 @@ fn read_config(file: &Container, path: &Path) -> Result<Config> {
     Config::from_toml(text)
 }
 
-fn read_segment(folder: &Path, entry: &SegmentEntry) -> Result<Segment> {
-    let bytes = Container::read(folder.join(entry.file_name()), SEGMENT_KIND, VERSION)?.take("slots")?;
-    Ok(Segment { env: entry.env, first: entry.first, count: entry.count, bytes })
+fn read_segment(folder: &Folder, entry: &SegmentEntry) -> Result<Segment> {
+    let SegmentEntry { env, first, count, step: until } = *entry;
+    let read = Container::read_in(folder, &entry.file_name(), SEGMENT_KIND, VERSION);
+    match read.and_then(|mut file| file.take("slots")) {
+        Ok(bytes) => Ok(Segment { env, first, count, bytes }),
+        Err(error) if error.is_foreign_entry() => Err(error.into()),
+        Err(error) => {
+            let folder = folder.path().parent().unwrap_or(folder.path()).to_owned();
+            Err(Error::Segment { source: Box::new(error), folder, env, until })
+        }
+    }
 }
 
 fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<()> {

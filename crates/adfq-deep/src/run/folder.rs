@@ -8,15 +8,17 @@
 //! checkpoints/          the last two checkpoints and the replay segments they need
 //! result.json           written at the end
 //! ```
+//!
+//! A folder may come from a stranger: no link in it is followed ([`Folder`]).
 
-use super::checkpoint::{self, LogLengths, Restored, SegmentEntry};
-use super::logs::{Clock, CsvLogs, TensorBoard};
+use super::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
+use super::logs::{Clock, CsvLogs, TensorBoard, what_is_left};
 use super::{Run, Summary};
 use crate::learner::Learner;
 use crate::trainer::{Observer, Observers};
 use crate::{Config, Error, Host, Result};
-use adfq_files::{Lock, create_folder, write_atomic};
-use std::fs;
+use adfq_files::{Folder, Lock};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The file that says what is run.
@@ -37,109 +39,164 @@ const KEPT: usize = 2;
 
 /// A run folder that this process holds.
 pub struct RunFolder {
-    folder: PathBuf,
     lock: Lock,
+    checkpoints: Folder,
     logs: LogLengths,
     segments: Vec<SegmentEntry>,
-    kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
+    kept: Vec<Kept>,
 }
+
+/// A checkpoint that is there, by its name, with the segments that it needs.
+type Kept = (String, Vec<SegmentEntry>);
 
 impl RunFolder {
     /// The folder of a run before its first step; it must hold no run yet.
-    pub fn create(folder: &Path, run: &Run) -> Result<Self> {
-        create_folder(folder)?;
-        if folder.join(CONFIG).exists() {
-            return Err(Error::RunExists { path: folder.to_owned() });
+    pub fn create(path: &Path, run: &Run) -> Result<Self> {
+        let folder = Folder::create(path)?;
+        if folder.has(CONFIG) {
+            return Err(Error::RunExists { path: path.to_owned() });
         }
         // What is there belongs to somebody: a log of the same name would be lost.
-        let left_behind =
-            |path: &PathBuf| LEFT_BEHIND.iter().any(|end| path.to_string_lossy().ends_with(end));
-        if let Some(found) = files(folder)?.into_iter().find(|path| !left_behind(path)) {
-            return Err(Error::NotEmpty { path: folder.to_owned(), found });
+        let left_behind = |name: &str| LEFT_BEHIND.iter().any(|end| name.ends_with(end));
+        if let Some(found) = folder.names()?.iter().find(|name| !left_behind(&name.to_string_lossy())) {
+            return Err(Error::NotEmpty { path: path.to_owned(), found: path.join(found) });
         }
-        let lock = Lock::acquire(folder)?;
-        write_atomic(folder.join(CONFIG), run.config().to_toml()?.as_bytes())?;
-        create_folder(&folder.join(CHECKPOINTS))?;
-        Ok(Self::open(folder, lock, LogLengths::default(), vec![], vec![]))
+        let lock = Lock::acquire_open(folder)?;
+        lock.folder().write(CONFIG, run.config().to_toml()?.as_bytes())?;
+        Self::new_run(lock)
     }
 
     /// Takes up a run where its last good checkpoint left it, or from the start if there is none yet. Checkpoints that
-    /// could not be used are named in the list of warnings; if there are only such, that is an error and nothing changes.
+    /// could not be used are named in the list of warnings, and so are logs that have lost something. If there are
+    /// only unusable checkpoints, that is an error and nothing changes.
     pub fn resume(folder: &Path, host: &Host) -> Result<(Self, Run, Vec<String>)> {
-        let config = read_config(folder)?;
-        let lock = Lock::acquire(folder)?;
-        create_folder(&folder.join(CHECKPOINTS))?;
-        let mut unusable: Vec<Error> = vec![];
-        for path in checkpoints(folder)?.into_iter().rev() {
-            match restore(&path, &config, host) {
-                Ok(Restored { run, segments, logs }) => {
-                    let kept = vec![(path, segments.clone())];
-                    let warn = |error: Error| format!("{error}; an earlier checkpoint is used");
-                    let warnings = unusable.into_iter().map(warn).collect();
-                    return Ok((Self::open(folder, lock, logs, segments, kept), run, warnings));
-                }
-                // A memory that is too small, say, or an environment that cannot be made is no fault of the file.
-                Err(error @ (Error::File(_) | Error::Checkpoint { .. } | Error::Replay(_))) => {
-                    unusable.push(error);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        if let Some(error) = unusable.into_iter().next() {
-            return Err(error);
-        }
-        let run = Run::new(&config, host)?;
-        Ok((Self::open(folder, lock, LogLengths::default(), vec![], vec![]), run, vec![]))
+        Self::take_up(folder, host, false)
     }
 
-    fn open(
-        folder: &Path,
-        lock: Lock,
-        logs: LogLengths,
-        segments: Vec<SegmentEntry>,
-        kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
-    ) -> Self {
-        Self { folder: folder.to_owned(), lock, logs, segments, kept }
+    /// The same. If no checkpoint is whole because pieces of the replay memory cannot be read, the last one is used without
+    /// them: of each environment only what came after the last such piece is remembered, and the memory fills again. The
+    /// run is then not exact, and says so ([`Summary::exact`]).
+    pub fn refill(folder: &Path, host: &Host) -> Result<(Self, Run, Vec<String>)> {
+        Self::take_up(folder, host, true)
+    }
+
+    fn take_up(path: &Path, host: &Host, refill: bool) -> Result<(Self, Run, Vec<String>)> {
+        let config = read_config(path)?;
+        let lock = Lock::acquire(path)?;
+        check_entries(lock.folder())?;
+        let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
+        let mut search = find_usable(&checkpoints, &config, host, checkpoint::read)?;
+        if let (Search::Unusable(_), true) = (&search, refill) {
+            search = find_usable(&checkpoints, &config, host, checkpoint::read_rest)?;
+        }
+        let (name, restored, unusable) = match search {
+            Search::Found(name, restored, unusable) => (name, restored, unusable),
+            Search::Unusable(errors) => return Err(most_telling(errors)),
+            Search::None => return Ok((Self::new_run(lock)?, Run::new(&config, host)?, vec![])),
+        };
+        let Restored { run, segments, logs } = *restored;
+        let warn = |error: &Error| format!("{error}; an earlier checkpoint is used");
+        let mut warnings: Vec<String> = unusable.iter().map(warn).collect();
+        warnings.extend(run.lost().iter().map(|lost| {
+            format!("this run is not exact: {lost} was lost from its replay memory, which fills again")
+        }));
+        let (logs, gone) = what_is_left(lock.folder(), logs, run.step())?;
+        warnings.extend(gone);
+        let kept = vec![(name, segments.clone())];
+        Ok((Self { lock, checkpoints, logs, segments, kept }, run, warnings))
+    }
+
+    /// A folder without checkpoints.
+    fn new_run(lock: Lock) -> Result<Self> {
+        let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
+        Ok(Self { lock, checkpoints, logs: LogLengths::default(), segments: vec![], kept: vec![] })
     }
 
     /// What writes to the folder while the run trains: logs, and then the checkpointer, which notes how long they are.
     pub fn observers(self, run: &Run, clock: Clock) -> Result<Observers<'static>> {
         let mut saved = vec![0; run.config.envs];
-        for SegmentEntry { env, first, count } in &self.segments {
-            saved[*env] = saved[*env].max(first + count);
+        for entry in &self.segments {
+            saved[entry.env] = saved[entry.env].max(entry.end());
         }
-        let Self { folder, lock, logs, segments, kept } = self;
-        let csv = CsvLogs::open(&folder, logs, run.learner.algorithm.metrics())?;
-        let events = TensorBoard::open(&folder, logs.events, clock)?;
-        let checkpointer = Checkpointer { folder, saved, segments, kept, _lock: lock };
+        let Self { lock, checkpoints, logs, segments, kept } = self;
+        let csv = CsvLogs::open(lock.folder(), logs, run.learner.algorithm.metrics())?;
+        let events = TensorBoard::open(lock.folder(), logs.events, clock)?;
+        let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept };
         Ok(vec![Box::new(csv), Box::new(events), Box::new(checkpointer)])
     }
 }
 
+/// An error if something in the folder has the name of one of its files and is none: better now than when it is written.
+fn check_entries(folder: &Folder) -> Result<()> {
+    Ok([CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT].iter().try_for_each(|name| folder.check_own(name))?)
+}
+
+/// What a search for a checkpoint found.
+enum Search {
+    /// The last one that can be used, and why those after it cannot.
+    Found(String, Box<Restored>, Vec<Error>),
+    /// Only such as cannot be used, and why not; the last one first.
+    Unusable(Vec<Error>),
+    /// None at all.
+    None,
+}
+
+fn find_usable(
+    folder: &Folder,
+    config: &Config,
+    host: &Host,
+    read: fn(&Folder, &str, &Host) -> Result<Saved>,
+) -> Result<Search> {
+    let mut unusable = vec![];
+    for name in checkpoints(folder)?.into_iter().rev() {
+        match restore(folder, &name, config, host, read) {
+            Ok(restored) => return Ok(Search::Found(name, Box::new(restored), unusable)),
+            Err(error) if is_fault_of_file(&error) => unusable.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(if unusable.is_empty() { Search::None } else { Search::Unusable(unusable) })
+}
+
+/// Whether a checkpoint is to blame. A memory that is too small, say, or an environment that cannot be made is no fault of
+/// the file, and a link in its place is for the user to look at.
+fn is_fault_of_file(error: &Error) -> bool {
+    match error {
+        Error::File(error) => !error.is_foreign_entry(),
+        Error::Checkpoint { .. } | Error::Replay(_) | Error::Segment { .. } => true,
+        _ => false,
+    }
+}
+
+/// The one that can be helped, or that of the last checkpoint.
+fn most_telling(mut errors: Vec<Error>) -> Error {
+    let helped = errors.iter().position(|error| matches!(error, Error::Segment { .. }));
+    errors.swap_remove(helped.unwrap_or(0))
+}
+
 /// Writes checkpoints, keeps the last two, and writes `result.json` at the end.
 struct Checkpointer {
-    folder: PathBuf,
+    lock: Lock,
+    checkpoints: Folder,
     /// Up to which slot the replay memory of each environment is on disk.
     saved: Vec<u64>,
     segments: Vec<SegmentEntry>,
-    /// Kept checkpoints with their segments, oldest first.
-    kept: Vec<(PathBuf, Vec<SegmentEntry>)>,
-    _lock: Lock,
+    /// Kept checkpoints, oldest first.
+    kept: Vec<Kept>,
 }
 
 impl Checkpointer {
     fn write_new_segments(&mut self, run: &Run) -> Result<()> {
-        let folder = self.folder.join(CHECKPOINTS);
         for env in 0..self.saved.len() {
             let segment = run.replay.since(env, self.saved[env])?;
             if segment.count > 0 {
-                let entry = SegmentEntry { env, first: segment.first, count: segment.count };
-                checkpoint::write_segment(&folder, &entry, &segment)?;
-                self.saved[env] = entry.first + entry.count;
+                let entry = SegmentEntry { env, first: segment.first, count: segment.count, step: run.step };
+                checkpoint::write_segment(&self.checkpoints, &entry, &segment)?;
+                self.saved[env] = entry.end();
                 self.segments.push(entry);
             }
             let oldest = run.replay.kept(env)?.start;
-            self.segments.retain(|entry| entry.env != env || entry.first + entry.count > oldest);
+            self.segments.retain(|entry| entry.env != env || entry.end() > oldest);
         }
         Ok(())
     }
@@ -148,17 +205,12 @@ impl Checkpointer {
     fn prune(&mut self) -> Result<()> {
         let surplus = self.kept.len().saturating_sub(KEPT);
         self.kept.drain(..surplus);
-        let folder = self.folder.join(CHECKPOINTS);
-        let needed: Vec<PathBuf> = self
-            .kept
-            .iter()
-            .flat_map(|(path, segments)| {
-                let segments = segments.iter().map(|entry| folder.join(entry.file_name()));
-                segments.chain([path.clone()])
-            })
-            .collect();
-        for path in files(&folder)?.into_iter().filter(|path| is_ours(path) && !needed.contains(path)) {
-            let _ = fs::remove_file(path);
+        let segments = self.kept.iter().flat_map(|(_, segments)| segments).map(SegmentEntry::file_name);
+        let needed: Vec<String> = self.kept.iter().map(|(name, _)| name.clone()).chain(segments).collect();
+        for name in self.checkpoints.names()? {
+            if is_ours(&name) && !needed.iter().any(|needed| name == needed.as_str()) {
+                let _ = self.checkpoints.remove(&name);
+            }
         }
         Ok(())
     }
@@ -166,14 +218,16 @@ impl Checkpointer {
 
 impl Observer for Checkpointer {
     fn checkpoint(&mut self, run: &Run) -> Result<()> {
-        let length = |name: &str| fs::metadata(self.folder.join(name)).map_or(0, |file| file.len());
-        let (metrics, evaluations, events) = (length(METRICS), length(EVALUATIONS), length(EVENTS));
+        let folder = self.lock.folder();
+        folder.check_there()?;
+        let length = |name: &str| folder.len_of(name).map(Option::unwrap_or_default);
+        let (metrics, evaluations, events) = (length(METRICS)?, length(EVALUATIONS)?, length(EVENTS)?);
         let logs = LogLengths { metrics, evaluations, events };
         self.write_new_segments(run)?;
-        let path = self.folder.join(CHECKPOINTS).join(format!("step-{:012}.adfq", run.step));
-        checkpoint::write(&path, run, &self.segments, logs)?;
-        self.kept.retain(|(kept, _)| *kept != path);
-        self.kept.push((path, self.segments.clone()));
+        let name = format!("step-{:012}.adfq", run.step);
+        checkpoint::write(&self.checkpoints, &name, run, &self.segments, logs)?;
+        self.kept.retain(|(kept, _)| *kept != name);
+        self.kept.push((name, self.segments.clone()));
         self.prune()
     }
 
@@ -181,14 +235,14 @@ impl Observer for Checkpointer {
         let unfit = |error: serde_json::Error| Error::State(error.to_string());
         let mut json = serde_json::to_vec_pretty(summary).map_err(unfit)?;
         json.push(b'\n');
-        Ok(write_atomic(self.folder.join(RESULT), &json)?)
+        Ok(self.lock.folder().write(RESULT, &json)?)
     }
 }
 
 /// Whether a run writes a file of this name to its checkpoints: `step-N.adfq` or `replay-N-N-N.adfq`. All others are the
 /// user's.
-fn is_ours(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".adfq"));
+fn is_ours(name: &OsStr) -> bool {
+    let name = name.to_str().and_then(|name| name.strip_suffix(".adfq"));
     let are_numbers = |text: &str, count: usize| {
         let mut parts = text.split('-');
         parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -200,66 +254,94 @@ fn is_ours(path: &Path) -> bool {
     })
 }
 
+/// Whether there is a run in this folder, readable or not.
+pub(crate) fn holds_run(folder: &Path) -> bool {
+    Folder::open(folder).is_ok_and(|folder| folder.has(CONFIG))
+}
+
 /// The configuration of the run in this folder.
 pub fn read_config(folder: &Path) -> Result<Config> {
-    let path = folder.join(CONFIG);
-    match fs::read_to_string(&path) {
-        Ok(text) => Config::from_toml(&text),
-        Err(error) => {
-            let reason = format!("{CONFIG} cannot be read ({error})");
-            Err(Error::NotARun { path: folder.to_owned(), reason })
-        }
-    }
+    let not_a_run = |reason: String| {
+        let reason = format!("{CONFIG} cannot be read ({reason})");
+        Error::NotARun { path: folder.to_owned(), reason }
+    };
+    let bytes = match Folder::open(folder).and_then(|folder| folder.read(CONFIG)) {
+        Err(adfq_files::Error::Io { source, .. }) => return Err(not_a_run(source.to_string())),
+        read => read?,
+    };
+    let text = String::from_utf8(bytes).map_err(|error| not_a_run(error.to_string()))?;
+    Config::from_toml(&text).map_err(|error| Error::in_file(&folder.join(CONFIG), error))
 }
 
 /// What a finished run reached; none if it has not come to its end.
 pub(crate) fn read_summary(folder: &Path) -> Result<Option<Summary>> {
-    let path = folder.join(RESULT);
-    match fs::read(&path) {
+    match Folder::open(folder)?.read(RESULT) {
         Ok(json) => Ok(serde_json::from_slice(&json).ok()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(adfq_files::Error::io("read", &path, error).into()),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// The newest checkpoint of the run in this folder.
 pub(crate) fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
-    checkpoints(folder).ok()?.pop()
+    let folder = Folder::open(folder).and_then(|folder| folder.child(CHECKPOINTS)).ok()?;
+    Some(folder.path().join(checkpoints(&folder).ok()?.pop()?))
 }
 
-/// The learner of the last good checkpoint, with its step; no lock is taken, a run under way may be read.
-pub fn read_learner(folder: &Path, host: &Host) -> Result<(Config, Learner, u64)> {
+/// What was learned in a run.
+pub struct Loaded {
+    /// Its configuration.
+    pub config: Config,
+    /// What learned.
+    pub learner: Learner,
+    /// The step of the checkpoint it is from.
+    pub step: u64,
+    /// What is wrong with later checkpoints, if it is not the last one.
+    pub warnings: Vec<String>,
+}
+
+/// The learner of the last good checkpoint; no lock is taken, a run under way may be read.
+pub fn read_learner(folder: &Path, host: &Host) -> Result<Loaded> {
     read_config(folder)?;
-    let mut failure = None;
-    for path in checkpoints(folder)?.iter().rev() {
-        match checkpoint::read_learner(path, host) {
-            Ok(found) => return Ok(found),
-            Err(error) => failure = failure.or(Some(error)),
+    let checkpoint_folder = match Folder::open(folder)?.child(CHECKPOINTS) {
+        Err(error) if error.is_not_found() => return Err(no_checkpoint(folder)),
+        opened => opened?,
+    };
+    let mut unusable = vec![];
+    for name in checkpoints(&checkpoint_folder)?.iter().rev() {
+        match checkpoint::read_learner(&checkpoint_folder, name, host) {
+            Ok((config, learner, step)) => {
+                let warn = |error: &Error| format!("{error}; the checkpoint of step {step} is used");
+                return Ok(Loaded { config, learner, step, warnings: unusable.iter().map(warn).collect() });
+            }
+            Err(Error::File(error)) if error.is_foreign_entry() => return Err(error.into()),
+            Err(error) => unusable.push(error),
         }
     }
-    let reason = "it has no checkpoint yet".to_owned();
-    Err(failure.unwrap_or(Error::NotARun { path: folder.to_owned(), reason }))
+    Err(unusable.into_iter().next().unwrap_or_else(|| no_checkpoint(folder)))
 }
 
-/// All checkpoints of a run, the last one last.
-fn checkpoints(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = files(&folder.join(CHECKPOINTS))?;
-    found.retain(|path| {
-        is_ours(path) && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step-"))
-    });
-    found.sort();
-    Ok(found)
+fn no_checkpoint(folder: &Path) -> Error {
+    Error::NotARun { path: folder.to_owned(), reason: "it has no checkpoint yet".to_owned() }
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let list = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>();
-    list().map_err(|source| adfq_files::Error::io("list", folder, source).into())
+/// The names of all checkpoints, the last one last.
+fn checkpoints(folder: &Folder) -> Result<Vec<String>> {
+    let names = folder.names()?.into_iter().filter(|name| is_ours(name));
+    let names = names.filter_map(|name| name.into_string().ok());
+    Ok(names.filter(|name| name.starts_with("step-")).collect())
 }
 
 /// The run of a checkpoint. Environments are made once the rest of it is found good.
-fn restore(path: &Path, config: &Config, host: &Host) -> Result<Restored> {
-    let saved = checkpoint::read(path, host)?;
-    check_same(path, config, &saved.config)?;
+fn restore(
+    folder: &Folder,
+    name: &str,
+    config: &Config,
+    host: &Host,
+    read: fn(&Folder, &str, &Host) -> Result<Saved>,
+) -> Result<Restored> {
+    let saved = read(folder, name, host)?;
+    check_same(&folder.path().join(name), config, &saved.config)?;
     saved.take_up(host.envs(config)?, host.env(config, false)?)
 }
 

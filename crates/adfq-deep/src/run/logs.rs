@@ -7,9 +7,8 @@ use crate::Result;
 use crate::evaluate::Evaluation;
 use crate::metrics::{Episode, Metrics};
 use crate::trainer::Observer;
-use adfq_files::Appender;
-use adfq_files::tensorboard::EventWriter;
-use std::path::Path;
+use adfq_files::tensorboard::{EventWriter, whole_records};
+use adfq_files::{Appender, Folder};
 use std::time::SystemTime;
 
 /// Seconds since 1970, for TensorBoard alone: nothing else in a run depends on a clock.
@@ -20,6 +19,56 @@ pub fn time_of_day() -> Clock {
     Box::new(|| SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
 }
 
+/// How much of each log can be kept, where something may have happened to the files since the checkpoint at this step, and
+/// a line for each that has lost something. No log is needed to go on: what is gone is gone.
+pub(super) fn what_is_left(
+    folder: &Folder,
+    lengths: LogLengths,
+    step: u64,
+) -> Result<(LogLengths, Vec<String>)> {
+    let mut warnings = vec![];
+    let mut left = |name: &str, length: u64, whole: fn(&[u8]) -> u64| -> Result<u64> {
+        let bytes = start_of(folder, name, length)?;
+        let left = whole(&bytes);
+        if left < length {
+            let gone = match last_step(&bytes[..left as usize]) {
+                Some(last) => format!("what it held from step {last} to step {step} is gone"),
+                None => format!("what it held up to step {step} is gone"),
+            };
+            warnings.push(format!("{} is damaged or missing: {gone}", folder.path().join(name).display()));
+        }
+        Ok(left)
+    };
+    let lengths = LogLengths {
+        metrics: left(METRICS, lengths.metrics, whole_lines)?,
+        evaluations: left(EVALUATIONS, lengths.evaluations, whole_lines)?,
+        events: left(EVENTS, lengths.events, whole_records)?,
+    };
+    Ok((lengths, warnings))
+}
+
+/// The first bytes of a file, as many as there are. A file that is missing has none.
+fn start_of(folder: &Folder, name: &str, length: u64) -> Result<Vec<u8>> {
+    match folder.read(name) {
+        Ok(mut bytes) => {
+            bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+            Ok(bytes)
+        }
+        Err(error) if error.is_not_found() => Ok(vec![]),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn whole_lines(bytes: &[u8]) -> u64 {
+    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end as u64 + 1)
+}
+
+/// The step of the last row of a table; none if it has no row.
+fn last_step(table: &[u8]) -> Option<u64> {
+    let row = std::str::from_utf8(table).ok()?.lines().next_back()?;
+    row.split(',').next()?.parse().ok()
+}
+
 /// Writes `metrics.csv` and `evaluations.csv`.
 pub(super) struct CsvLogs {
     metrics: Appender,
@@ -28,9 +77,9 @@ pub(super) struct CsvLogs {
 
 impl CsvLogs {
     /// Goes on from these lengths; what is beyond was written by a future that got lost.
-    pub fn open(folder: &Path, lengths: LogLengths, own: &[&str]) -> Result<Self> {
-        let mut metrics = Appender::open(folder.join(METRICS), lengths.metrics)?;
-        let mut evaluations = Appender::open(folder.join(EVALUATIONS), lengths.evaluations)?;
+    pub fn open(folder: &Folder, lengths: LogLengths, own: &[&str]) -> Result<Self> {
+        let mut metrics = Appender::open_in(folder, METRICS, lengths.metrics)?;
+        let mut evaluations = Appender::open_in(folder, EVALUATIONS, lengths.evaluations)?;
         if metrics.len() == 0 {
             metrics.write((Metrics::header(own) + "\n").as_bytes())?;
         }
@@ -70,8 +119,8 @@ pub(super) struct TensorBoard {
 
 impl TensorBoard {
     /// Goes on from this length.
-    pub fn open(folder: &Path, length: u64, mut clock: Clock) -> Result<Self> {
-        Ok(Self { events: EventWriter::open(folder.join(EVENTS), length, clock())?, clock })
+    pub fn open(folder: &Folder, length: u64, mut clock: Clock) -> Result<Self> {
+        Ok(Self { events: EventWriter::open_in(folder, EVENTS, length, clock())?, clock })
     }
 }
 

@@ -9,7 +9,7 @@ mod summary;
 mod tests;
 
 pub use folder::RunFolder;
-pub use summary::Summary;
+pub use summary::{Lost, Summary};
 
 use crate::algorithm::Estimate;
 use crate::config::{Config, TargetUpdate};
@@ -44,6 +44,10 @@ pub struct Run {
     pub(crate) players: Vec<Player>,
     /// What the last step made due and has not been done yet.
     pub(crate) due: Due,
+    /// Whether its evaluation at this step was begun and stopped: it is played from its start before the next step.
+    pub(crate) owes_evaluation: bool,
+    /// What was lost of its replay memory.
+    pub(crate) lost: Vec<Lost>,
     /// Why it stands still.
     pub(crate) failure: Option<Error>,
     /// The network's outputs for the present observations, and the actions that follow from them.
@@ -114,6 +118,8 @@ impl Run {
             evaluated: None,
             players: vec![Player::new(config, evaluation)],
             due: Due::default(),
+            owes_evaluation: false,
+            lost: vec![],
             failure: None,
             rows: vec![],
             actions: vec![0; config.envs],
@@ -178,6 +184,11 @@ impl Run {
     /// The last evaluation.
     pub fn evaluation(&self) -> Option<&Evaluation> {
         self.evaluated.as_ref()
+    }
+
+    /// What was lost of its replay memory; where something was, the run is not the one that its configuration stands for.
+    pub fn lost(&self) -> &[Lost] {
+        &self.lost
     }
 
     /// Why the run could not go on, if it could not.
@@ -274,6 +285,19 @@ impl Run {
         let copies = |every| before / every != self.step / every;
         let copy = matches!(learning.target, TargetUpdate::Hard(every) if copies(every));
         self.due = Due { gradient_steps, copy };
+        self.wait_for_memory();
+    }
+
+    /// After a loss there may be no batch to learn from: learning waits as in warm-up.
+    pub(crate) fn wait_for_memory(&mut self) {
+        if !self.lost.is_empty() && self.replay.len() < self.config.learning.batch {
+            self.due.gradient_steps = 0;
+        }
+    }
+
+    /// Where it stands: runs that go step by step together stand at the same place.
+    pub(crate) fn place(&self) -> (u64, Due, bool) {
+        (self.step, self.due, self.owes_evaluation)
     }
 
     /// A row of metrics; what was summed starts anew.

@@ -30,6 +30,35 @@ pub struct Summary {
     pub parameters: String,
     /// A digest of the replay memory.
     pub replay: String,
+    /// Whether it is what its configuration stands for, bit for bit. Only a run that is not says so in the file.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub exact: bool,
+    /// Why it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
+}
+
+/// A part of the replay memory that could not be read when the run was resumed, and that it went on without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// The environment.
+    pub env: usize,
+    /// What it did up to this step of the run is lost.
+    pub until_step: u64,
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "what environment {} did up to step {}", self.env, self.until_step)
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(&exact: &bool) -> bool {
+    exact
 }
 
 impl Summary {
@@ -57,6 +86,8 @@ impl Summary {
             episodes: evaluation.episodes.len(),
             parameters: format!("{:016x}", digest.end()),
             replay: format!("{:016x}", run.replay().digest()),
+            exact: run.lost.is_empty(),
+            lost: run.lost.clone(),
         }))
     }
 }

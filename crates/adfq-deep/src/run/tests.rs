@@ -5,6 +5,7 @@ use crate::replay::Sample;
 use crate::run::checkpoint::{self, LogLengths, SegmentEntry};
 use crate::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
 use adfq_env::{Envs, Result, Space, Step, VecEnv};
+use adfq_files::Folder;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -80,20 +81,21 @@ fn advance(trainer: &mut Trainer, to: u64) {
 
 /// Writes what is new since the segments that there are, and then the checkpoint.
 fn save(folder: &Path, run: &Run, segments: &mut Vec<SegmentEntry>) {
+    let folder = Folder::open(folder).unwrap();
     for env in 0..run.config().envs {
         let ends = segments.iter().filter(|entry| entry.env == env).map(|entry| entry.first + entry.count);
         let segment = run.replay().since(env, ends.max().unwrap_or(0)).unwrap();
         if segment.count > 0 {
-            let entry = SegmentEntry { env, first: segment.first, count: segment.count };
-            checkpoint::write_segment(folder, &entry, &segment).unwrap();
+            let entry = SegmentEntry { env, first: segment.first, count: segment.count, step: run.step };
+            checkpoint::write_segment(&folder, &entry, &segment).unwrap();
             segments.push(entry);
         }
     }
-    checkpoint::write(&folder.join("step"), run, segments, LogLengths::default()).unwrap();
+    checkpoint::write(&folder, "step", run, segments, LogLengths::default()).unwrap();
 }
 
 fn load(folder: &Path) -> Trainer {
-    let saved = checkpoint::read(&folder.join("step"), &Host::default()).unwrap();
+    let saved = checkpoint::read(&Folder::open(folder).unwrap(), "step", &Host::default()).unwrap();
     let (envs, evaluation) = (unsaved(&saved.config), Host::default().env(&saved.config, false).unwrap());
     Trainer::on_cpu(vec![saved.take_up(envs, evaluation).unwrap().run]).unwrap()
 }
@@ -173,7 +175,7 @@ fn two_resumes_go_on_alike_and_later_checkpoints_hold_the_cut() {
         assert_eq!(one.run().replay().digest(), other.run().replay().digest());
         save(folder.path(), one.run(), &mut segments);
         // At the moment of saving, the memory is read back from segments written before and after the cut.
-        let read = checkpoint::read(&folder.path().join("step"), &Host::default()).unwrap();
+        let read = checkpoint::read(&Folder::open(folder.path()).unwrap(), "step", &Host::default()).unwrap();
         let exact = read.take_up(unsaved(&config), Host::default().env(&config, false).unwrap()).unwrap();
         assert_same(&exact.run, one.run());
         let [exact, one] = [&exact.run, one.run()].map(|run| run.replay().len());
@@ -205,7 +207,7 @@ fn a_second_interruption_at_the_same_step_changes_nothing() {
 fn environments_that_changed_are_refused() {
     let (config, folder) = (config(), tempfile::tempdir().unwrap());
     save(folder.path(), trainer(&config).run(), &mut vec![]);
-    let saved = checkpoint::read(&folder.path().join("step"), &Host::default()).unwrap();
+    let saved = checkpoint::read(&Folder::open(folder.path()).unwrap(), "step", &Host::default()).unwrap();
     let other = Config { env: "acrobot".to_owned(), ..config };
     let evaluation = Host::default().env(&other, false).unwrap();
     let error = saved.take_up(unsaved(&other), evaluation).err().unwrap();

@@ -60,7 +60,9 @@ fn group_of(run: &Run) -> String {
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
     let memory = (replay.capacity, replay.priority.is_some());
     let network = run.learner.network().spec();
-    let place = (run.step, run.due);
+    // What is due to a run whose memory has to fill again is not what is due to others.
+    let alone = (!run.lost.is_empty()).then_some((&run.config.agent, &run.config.policy, run.config.seed));
+    let place = (run.place(), alone);
     format!(
         "{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
     )
@@ -77,23 +79,32 @@ fn train_group(
         runs.push(run);
         observers.push(own);
     }
-    let failed = |folders: Vec<PathBuf>, error: &Error| {
-        let ending = |folder: PathBuf| {
-            let ending = Some(Err(Error::Group(error.to_string())));
-            Outcome { folder, ending }
-        };
-        folders.into_iter().map(ending).collect()
+    let failed = |folder: PathBuf, error: Error| {
+        let ending = Some(Err(name_checkpoint(error, &folder)));
+        Outcome { folder, ending }
     };
     let mut trainer = match Trainer::on_cuda(device, runs) {
         Ok(trainer) => trainer,
-        Err(error) => return (failed(folders, &error), None),
+        Err(error) => {
+            let said = error.to_string();
+            return (
+                folders.into_iter().map(|folder| failed(folder, Error::Group(said.clone()))).collect(),
+                None,
+            );
+        }
     };
     let trained = match trainer.train(&mut observers, stop) {
         Ok(trained) => trained,
-        Err(error) if folders.len() > 1 => return (failed(folders, &error), Some(*trainer.timeline())),
         Err(error) => {
-            let ending = Some(Err(name_checkpoint(error, &folders[0])));
-            return (vec![Outcome { folder: folders.remove(0), ending }], Some(*trainer.timeline()));
+            // The first error is for all that have none of their own.
+            let (timeline, said) = (*trainer.timeline(), error.to_string());
+            let mut runs = trainer.into_runs();
+            runs[0].failure = Some(error);
+            let errors = runs.iter_mut().map(|run| run.take_failure().unwrap_or(Error::Group(said.clone())));
+            return (
+                folders.into_iter().zip(errors).map(|(folder, error)| failed(folder, error)).collect(),
+                Some(timeline),
+            );
         }
     };
     let timeline = *trainer.timeline();

@@ -27,6 +27,11 @@ impl Store {
         let segments = self.segments.iter().cloned().map(Ok);
         script.replay().restore(self.state.as_ref().unwrap(), &self.priorities, segments)
     }
+
+    fn restore_rest(&self, script: &Script) -> Result<Replay> {
+        let segments = self.segments.iter().cloned().map(Ok);
+        script.replay().restore_rest(self.state.as_ref().unwrap(), &self.priorities, segments)
+    }
 }
 
 /// A step of a run: write, sample, and give the sampled new priorities.
@@ -77,6 +82,70 @@ proptest! {
         }
         prop_assert_eq!(bits(&replay), bits(&restored));
         prop_assert_eq!(replay.digest(), restored.digest());
+    }
+}
+
+/// What a memory can still sample is what the whole one would say of it, priorities included.
+fn check_is_part(rest: &Replay, whole: &Replay) -> std::result::Result<(), TestCaseError> {
+    let index: Vec<u64> = rest.indices().collect();
+    let gathered = |replay: &Replay| {
+        let mut sample = Sample { index: index.clone(), ..Sample::default() };
+        replay.gather(&mut sample).map(|()| sample)
+    };
+    prop_assert_eq!(gathered(rest), gathered(whole));
+    prop_assert_eq!(index.len(), rest.len());
+    let (own, all) = (rest.priorities(), whole.priorities());
+    for (place, (&own, &all)) in own.iter().zip(&all).enumerate() {
+        prop_assert_eq!(own, if rest.holds_place(place) { all } else { 0.0 });
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() })]
+
+    /// Any files are lost. What is left is right at every step, is saved and restored again, and once as much was written
+    /// as fits the memory is the one that nothing was lost of.
+    #[test]
+    fn goes_on_without_what_is_lost(
+        script in prop_oneof![scripts(None), scripts(prioritised())],
+        every in 1..40_usize,
+        lost: u64,
+        again in 0..40_usize,
+        seed: u64,
+    ) {
+        let (mut whole, mut rng, mut store) = (script.replay(), stream(seed, "run"), Store::default());
+        let half = script.steps.len() / 2;
+        for (t, step) in script.steps[..half].iter().enumerate() {
+            live(&mut whole, step, &mut rng);
+            if t % every == 0 {
+                store.save(&whole);
+            }
+        }
+        store.save(&whole);
+        let mut number = 0;
+        store.segments.retain(|_| {
+            number += 1;
+            lost >> (number % 64) & 1 == 0
+        });
+        let mut rest = store.restore_rest(&script).unwrap();
+        check_is_part(&rest, &whole)?;
+        for (t, step) in script.steps[half..].iter().enumerate() {
+            push(&mut whole, step);
+            push(&mut rest, step);
+            check_is_part(&rest, &whole)?;
+            if t == again {
+                store.save(&rest);
+                prop_assert_eq!(store.restore(&script).unwrap().digest(), rest.digest());
+                rest = store.restore(&script).unwrap();
+                check_is_part(&rest, &whole)?;
+            }
+        }
+        let stack = script.space.stack as u64;
+        if rest.rings.iter().all(|ring| ring.kept().start >= ring.floor() + stack) {
+            prop_assert_eq!(rest.digest(), whole.digest());
+            prop_assert_eq!(rest.len(), whole.len());
+        }
     }
 }
 
