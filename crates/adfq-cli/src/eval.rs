@@ -3,7 +3,7 @@
 use crate::output::{print, say};
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
-use adfq_deep::run::folder::read_learner;
+use adfq_deep::run::folder::{Loaded, read_learner};
 use adfq_env::to_text;
 use adfq_files::write_atomic;
 use adfq_lab::video::{Recorded, Recorder};
@@ -56,7 +56,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let host = args.host.host();
-    let (config, mut learner, step) = read_learner(&args.run, &host)?;
+    let Loaded { config, mut learner, step, warnings } = read_learner(&args.run, &host)?;
+    warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     let pictures = args.video.is_some() || args.watch;
     let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, pictures)?)?;
     let mut beliefs = String::new();

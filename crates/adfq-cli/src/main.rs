@@ -87,6 +87,13 @@ fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
             env = Some(source);
             hints.push(format!("go on with: adfq train --resume {}", folder.display()));
         }
+        Some(adfq_deep::Error::DiskFull { folder, .. }) => {
+            hints.push(format!("then go on with: adfq train --resume {}", folder.display()));
+        }
+        Some(adfq_deep::Error::Segment { folder, .. }) => {
+            let on = format!("adfq train --resume {} --refill", folder.display());
+            hints.push(format!("go on with what is left of the memory by: {on}"));
+        }
         Some(adfq_deep::Error::RunExists { path }) => {
             hints.push(format!("go on with it by: adfq train --resume {}", path.display()));
         }

@@ -10,7 +10,7 @@ use adfq_deep::run::replay_bytes;
 use adfq_deep::training::{Job, Resources, Training, folder_name, jobs_in};
 use adfq_deep::{Config, Host};
 use adfq_env::{Args as EnvArgs, Space};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::builder::PossibleValuesParser;
 use indicatif::HumanCount;
 use std::num::NonZeroUsize;
@@ -52,6 +52,10 @@ pub struct Args {
     /// Go on with the run in this folder, or with those in several
     #[arg(long, value_name = "RUN", num_args = 1..)]
     resume: Vec<PathBuf>,
+    /// With --resume: go on without the pieces of the replay memory that cannot be read. The memory fills again, and
+    /// result.json says that the run is not exact
+    #[arg(long, requires = "resume")]
+    refill: bool,
     /// What learns [default: adfq]
     #[arg(long, value_parser = agent_names(), conflicts_with = "resume")]
     agent: Option<String>,
@@ -176,9 +180,7 @@ impl Args {
 
     fn config_file(&self) -> Result<Option<Config>> {
         let Some(path) = &self.config else { return Ok(None) };
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(Some(Config::from_toml(&text)?))
+        Ok(Some(Config::from_file(path)?))
     }
 
     /// The runs, each with its folder. Says what is about to happen.
@@ -190,7 +192,10 @@ impl Args {
             configs.extend(own);
         }
         let several = configs.len() > 1;
-        let free = |config: Config| Job { folder: free_folder(&config, several), config: Some(config) };
+        let free = |config: Config| {
+            let folder = free_folder(&config, several);
+            Job { folder, config: Some(config), refill: false }
+        };
         let jobs = match &self.out {
             Some(out) => jobs_in(out, configs),
             None => configs.into_iter().map(free).collect(),
@@ -223,7 +228,10 @@ pub fn run(args: &Args) -> Result<()> {
     let (stop, host, resources) = (Signalled::listen()?, args.host(), args.resources()?);
     let jobs = match &args.resume[..] {
         [] => args.plan(&args.training(&host)?)?,
-        folders => folders.iter().map(|folder| Job { folder: folder.clone(), config: None }).collect(),
+        folders => {
+            let job = |folder: &PathBuf| Job { folder: folder.clone(), config: None, refill: args.refill };
+            folders.iter().map(job).collect()
+        }
     };
     Bars::default().train(jobs, &host, &resources, &stop)
 }

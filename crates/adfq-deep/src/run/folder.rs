@@ -83,8 +83,8 @@ impl RunFolder {
     fn take_up(path: &Path, host: &Host, refill: bool) -> Result<(Self, Run, Vec<String>)> {
         let config = read_config(path)?;
         let lock = Lock::acquire(path)?;
-        check_entries(lock.folder())?;
         let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
+        check_entries(lock.folder(), &checkpoints)?;
         let mut search = find_usable(&checkpoints, &config, host, checkpoint::read)?;
         if let (Search::Unusable(_), true) = (&search, refill) {
             search = find_usable(&checkpoints, &config, host, checkpoint::read_rest)?;
@@ -126,9 +126,16 @@ impl RunFolder {
     }
 }
 
-/// An error if something in the folder has the name of one of its files and is none: better now than when it is written.
-fn check_entries(folder: &Folder) -> Result<()> {
-    Ok([CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT].iter().try_for_each(|name| folder.check_own(name))?)
+/// An error if something has the name of a file of ours and is none: better now than when it is written.
+fn check_entries(folder: &Folder, checkpoints: &Folder) -> Result<()> {
+    for name in [CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT] {
+        folder.check_own(name)?;
+    }
+    for name in checkpoints.names()?.iter().filter(|name| is_ours(name)) {
+        checkpoints.check_own(&name.to_string_lossy())?;
+    }
+    folder.remove_stale()?;
+    Ok(checkpoints.remove_stale()?)
 }
 
 /// What a search for a checkpoint found.

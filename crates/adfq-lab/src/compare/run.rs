@@ -3,6 +3,7 @@
 use crate::stats::mean;
 use crate::{Error, Result};
 use adfq_deep::run::folder::{CONFIG, EVALUATIONS, EVALUATIONS_HEADER, METRICS};
+use adfq_files::Folder;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,7 +47,9 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    if folder.join(CONFIG).is_file() && folder.join(EVALUATIONS).is_file() {
+    // A link of that name is found too, and refused when it is read.
+    let is_run = |folder: Folder| folder.has(CONFIG) && folder.has(EVALUATIONS);
+    if Folder::open(folder).is_ok_and(is_run) {
         found.push(folder.to_owned());
         return Ok(());
     }
@@ -143,16 +146,20 @@ impl Run {
 }
 
 fn read_config(folder: &Path) -> Result<(Head, Table)> {
-    let path = folder.join(CONFIG);
-    let text = fs::read_to_string(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
-    let table: Table = toml::from_str(&text).map_err(|error| not_a_config(folder, &error))?;
-    let head = Head::deserialize(table.clone()).map_err(|error| not_a_config(folder, &error))?;
+    let bytes = Folder::open(folder)?.read(CONFIG)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let table: Table = toml::from_str(&text).map_err(|error| not_a_config(folder, &text, &error))?;
+    let head = Head::deserialize(table.clone()).map_err(|error| not_a_config(folder, &text, &error))?;
     Ok((head, table))
 }
 
 /// The parser's message without its picture of the place, on one line.
-fn not_a_config(folder: &Path, error: &toml::de::Error) -> Error {
-    let reason = format!("{CONFIG} cannot be understood ({})", error.message().trim().replace('\n', ", "));
+fn not_a_config(folder: &Path, text: &str, error: &toml::de::Error) -> Error {
+    let line =
+        error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
+    let line = line.map_or(String::new(), |line| format!("line {line}: "));
+    let message = error.message().trim().replace('\n', ", ");
+    let reason = format!("{CONFIG} cannot be understood ({line}{message})");
     Error::NotARun { path: folder.to_owned(), reason }
 }
 
@@ -213,8 +220,8 @@ pub enum Returns {
 impl Returns {
     /// All of a run, at increasing steps. Of a line that is still being written nothing is taken.
     fn read(self, folder: &Path) -> Result<Vec<Evaluation>> {
-        let path = folder.join(if self == Self::Evaluation { EVALUATIONS } else { METRICS });
-        let bytes = fs::read(&path).map_err(|source| adfq_files::Error::io("read", &path, source))?;
+        let name = if self == Self::Evaluation { EVALUATIONS } else { METRICS };
+        let (path, bytes) = (folder.join(name), Folder::open(folder)?.read(name)?);
         let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') else { return Ok(vec![]) };
         let wrong = |line: u64, reason: String| Error::Line { path: path.clone(), line, reason };
         let unreadable =
