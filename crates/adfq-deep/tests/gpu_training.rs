@@ -107,7 +107,8 @@ impl Observer for Until {
 #[test]
 fn stopped_and_resumed_it_is_the_same_bits() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
-    for agent in ["adfq", "bootstrapped"] {
+    // At step 1,000 there is an evaluation, which is stopped and played anew.
+    for (agent, stopped_at) in [("adfq", 830), ("bootstrapped", 830), ("adfq", 1_000), ("split", 1_000)] {
         let folder = tempfile::tempdir().unwrap();
         let configs = [0, 1].map(|seed| {
             let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
@@ -120,7 +121,7 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         let stop = Arc::new(AtomicBool::new(false));
         let begun = configs.iter().map(|config| {
             let (run, mut observers) = begin(config, &parts);
-            observers.push(Box::new(Until(830, stop.clone())));
+            observers.push(Box::new(Until(stopped_at, stop.clone())));
             (run, observers)
         });
         let (runs, mut observers): (Vec<_>, Vec<_>) = begun.unzip();
@@ -130,7 +131,7 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         let begun = [0, 1].map(|seed: u64| {
             let folder = parts.join(seed.to_string());
             let (held, run, warnings) = RunFolder::resume(&folder, &Host::default()).unwrap();
-            assert_eq!((run.step(), warnings.len()), (830, 0));
+            assert_eq!((run.step(), warnings.len()), (stopped_at, 0));
             let observers = held.observers(&run, Box::new(|| 0.0)).unwrap();
             (run, observers)
         });
@@ -139,9 +140,10 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         assert!(trainer.train(&mut observers, &AtomicBool::new(false)).unwrap());
         for seed in [0, 1] {
             assert_eq!(result(&whole, seed), result(&parts, seed), "{agent}");
-            let log =
-                |folder: &Path| std::fs::read(folder.join(seed.to_string()).join("metrics.csv")).unwrap();
-            assert!(log(&whole) == log(&parts), "{agent}: metrics of seed {seed}");
+            for name in ["metrics.csv", "evaluations.csv"] {
+                let log = |folder: &Path| std::fs::read(folder.join(seed.to_string()).join(name)).unwrap();
+                assert!(log(&whole) == log(&parts), "{agent}: {name} of seed {seed}");
+            }
         }
     }
 }

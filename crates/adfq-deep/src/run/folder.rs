@@ -210,7 +210,8 @@ impl Checkpointer {
 
     /// Removes what no kept checkpoint needs. A file that cannot be removed is left for the next time.
     fn prune(&mut self) -> Result<()> {
-        let surplus = self.kept.len().saturating_sub(KEPT);
+        // After a resume only one checkpoint is known; the one before it stays until there is another.
+        let Some(surplus) = self.kept.len().checked_sub(KEPT) else { return Ok(()) };
         self.kept.drain(..surplus);
         let segments = self.kept.iter().flat_map(|(_, segments)| segments).map(SegmentEntry::file_name);
         let needed: Vec<String> = self.kept.iter().map(|(name, _)| name.clone()).chain(segments).collect();

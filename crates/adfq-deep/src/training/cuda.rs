@@ -62,7 +62,7 @@ fn group_of(run: &Run) -> String {
     let network = run.learner.network().spec();
     // What is due to a run whose memory has to fill again is not what is due to others.
     let alone = (!run.lost.is_empty()).then_some((&run.config.agent, &run.config.policy, run.config.seed));
-    let place = (run.place(), alone);
+    let place = (run.place(), alone, &run.lost);
     format!(
         "{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
     )
