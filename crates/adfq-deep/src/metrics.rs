@@ -155,9 +155,9 @@ impl Stats {
         }
     }
 
-    /// The episodes under way will not be seen to their end, and are not reported.
-    pub fn interrupt(&mut self) {
-        self.running.fill(Episode::default());
+    /// The episode under way in an environment will not be seen to its end, and is not reported.
+    pub fn interrupt(&mut self, env: usize) {
+        self.running[env] = Episode::default();
     }
 
     /// A gradient step.

@@ -2,9 +2,9 @@
 //! writes checkpoints is one of them.
 
 use crate::backend::{Backend, Cpu};
-use crate::evaluate::{Evaluation, play};
+use crate::evaluate::{Evaluation, Round, play};
 use crate::metrics::Metrics;
-use crate::run::{Run, Summary};
+use crate::run::{Restart, Restarts, Run, Summary};
 use crate::timeline::{Clock, Timeline};
 use crate::{Config, Error, Host, Result};
 use std::sync::Arc;
@@ -22,6 +22,10 @@ pub trait Observer {
     }
     /// A good moment to save: all that was learned is in the run.
     fn checkpoint(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+    /// An environment had failed and was started anew.
+    fn restarted(&mut self, _run: &Run, _restart: &Restart) -> Result<()> {
         Ok(())
     }
     /// The run is at its end.
@@ -153,7 +157,9 @@ impl Trainer {
                 return Ok(false);
             }
             let before = self.step();
-            self.advance()?;
+            let advanced = self.advance();
+            self.tell_restarts(observers)?;
+            advanced?;
             let now = self.step();
             let last = now >= steps;
             let due = |every: u64| last || before / every != now / every;
@@ -165,7 +171,10 @@ impl Trainer {
                 })?;
             }
             if due(evaluation.every) {
-                self.evaluate(if last { evaluation.final_episodes } else { evaluation.episodes })?;
+                let evaluated =
+                    self.evaluate(if last { evaluation.final_episodes } else { evaluation.episodes });
+                self.tell_restarts(observers)?;
+                evaluated?;
                 self.tell(observers, |run, observers| {
                     let Some(evaluation) = &run.evaluated else { return Ok(()) };
                     observers.iter_mut().try_for_each(|observer| observer.evaluated(run, evaluation))
@@ -189,6 +198,16 @@ impl Trainer {
         self.tell(observers, |run, observers| {
             observers.iter_mut().try_for_each(|observer| observer.checkpoint(run))
         })
+    }
+
+    /// Tells of environments that were started anew, in runs that have failed since too.
+    fn tell_restarts(&mut self, observers: &mut [Observers]) -> Result<()> {
+        for (run, observers) in self.runs.iter_mut().zip(observers) {
+            for restart in std::mem::take(&mut run.restarts.untold) {
+                observers.iter_mut().try_for_each(|observer| observer.restarted(run, &restart))?;
+            }
+        }
+        Ok(())
     }
 
     fn tell(
@@ -219,11 +238,17 @@ impl Trainer {
             backend.learn(runs)?;
         }
         clock.lap(|timeline| &mut timeline.learning);
-        each_sound(runs, |_, run| Ok(run.envs.finish().map(drop)?))?;
+        each_sound(runs, |_, run| run.finish_step())?;
         clock.lap(|timeline| &mut timeline.stepping);
         each_sound(runs, |number, run| {
             for env in 0..run.config.envs {
-                run.remember(env, |transition, written| backend.wrote(number, env, transition, written))?;
+                match run.restarted.contains(&env) {
+                    true => {
+                        run.begin_anew(env, |replay, frame| backend.interrupt(number, env, frame, replay))
+                    }
+                    false => run
+                        .remember(env, |transition, written| backend.wrote(number, env, transition, written)),
+                }?;
             }
             run.count_step();
             Ok(())
@@ -241,13 +266,16 @@ impl Trainer {
         let Self { runs, backend, timeline } = self;
         let mut clock = Clock::start(timeline);
         backend.learn(runs)?;
-        let (count, step) = (runs.len(), runs.iter().map(Run::step).max().unwrap_or(0));
+        let step = runs.iter().map(Run::step).max().unwrap_or(0);
         let parallel = runs[0].host.registry.is_outside(&runs[0].config.env);
         let sound = runs.iter_mut().filter(|run| run.failure.is_none());
         let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
-        let name = format!("evaluation/{step}");
+        let round = Round { name: format!("evaluation/{step}"), episodes, parallel, step };
+        let mut restarts: Vec<Restarts> =
+            runs.iter_mut().map(|run| std::mem::take(&mut run.restarts)).collect();
         let mut judge = |players: &mut [_]| backend.judge(runs, players);
-        let played = play(&mut players, count, &name, episodes, parallel, &mut judge, &mut |_| Ok(()));
+        let played = play(&mut players, &round, &mut restarts, &mut judge, &mut |_| Ok(()));
+        runs.iter_mut().zip(restarts).for_each(|(run, restarts)| run.restarts = restarts);
         players.into_iter().for_each(|player| runs[player.owner].players.push(player));
         for (run, played) in runs.iter_mut().zip(played?).filter(|(run, _)| run.failure.is_none()) {
             match played {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,7 @@ struct State {
     replay: ReplayState,
     segments: Vec<SegmentEntry>,
     logs: LogLengths,
+    restarts: u64,
 }
 
 /// Writes one segment beside the checkpoints.
@@ -101,6 +102,7 @@ pub fn write(path: &Path, run: &Run, segments: &[SegmentEntry], logs: LogLengths
         replay: run.replay.state(),
         segments: segments.to_vec(),
         logs,
+        restarts: run.restarts.count,
     };
     let state = postcard::to_stdvec(&state).map_err(|error| unfit(path, error))?;
     let config = run.config.to_toml()?;
@@ -165,6 +167,7 @@ impl Saved {
         run.sampler = state.sampler;
         run.stats = state.stats;
         run.evaluated = state.evaluated;
+        run.restarts.count = state.restarts;
         run.observations = state.observations;
         if state.envs.is_none() {
             run.interrupt()?;
