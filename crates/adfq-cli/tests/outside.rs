@@ -227,7 +227,7 @@ fn children_of_a_worker_die_with_the_program() {
 fn fails_once(how: &str, mark: &Path, settings: &[&str], python: &Path) -> (Value, Vec<String>, String) {
     let folder = tempdir().unwrap();
     let run_folder = folder.path().join("run");
-    let (how, mark) = (format!("env_args.how={how}"), format!("env_args.mark='{}'", mark.display()));
+    let (how, mark) = (format!("env_args.how='{how}'"), format!("env_args.mark='{}'", mark.display()));
     let all = [
         &["steps=200", "envs=2", "learning.warmup=50", "logging.metrics=20", "evaluation.max_steps=30"],
         settings,

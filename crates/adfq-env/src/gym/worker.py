@@ -123,9 +123,7 @@ class Gym:
 
     def use(self, memory):
         """What a step touches, looked up once."""
-        import numpy as np
-
-        self.memory, self.here, self.truths = memory, None, {bool, np.bool_}
+        self.memory, self.here = memory, None
         self.rewards, self.flags = memory.rewards.data, memory.flags.data
         self.put = [self.writer(row) for row in memory.frames]
         self.put_last = [self.writer(row) for row in memory.successors]
@@ -138,21 +136,20 @@ class Gym:
             self.put[i](observation)
 
     def step(self):
-        rewards, flags, actions, truths = self.rewards, self.flags, self.memory.actions, self.truths
+        rewards, flags, actions = self.rewards, self.flags, self.memory.actions
         if self.first_action:
             actions = actions + self.first_action
         for (i, step, put), action in zip(self.steps, actions):
             self.here = i
             observation, reward, terminated, truncated, _ = step(action)
             rewards[i] = reward if reward.__class__ is float else number(reward)
-            if terminated.__class__ not in truths or truncated.__class__ not in truths:
-                terminated, truncated = truth("terminated", terminated), truth("truncated", truncated)
-            if terminated or truncated:
-                flags[i] = (TERMINATED if terminated else 0) | (TRUNCATED if truncated else 0)
-                self.put_last[i](observation)
-                observation, _ = self.envs[i].reset()
-            else:
+            if terminated is False and truncated is False:
                 flags[i] = 0
+            else:
+                flags[i] = ends = TERMINATED * truth("terminated", terminated) | TRUNCATED * truth("truncated", truncated)
+                if ends:
+                    self.put_last[i](observation)
+                    observation, _ = self.envs[i].reset()
             put(observation)
 
     def render(self):
@@ -253,7 +250,7 @@ def number(reward):
 
 def truth(name, value):
     """True or false, also as 0 and 1."""
-    if getattr(value, "shape", ()) == () and any(value == known for known in (0, 1)):
+    if getattr(value, "shape", ()) == () and (value == 0 or value == 1):
         return bool(value)
     raise gave(f"a value for {name} that is neither true nor false: {shown(value)}")
 
