@@ -49,15 +49,18 @@ pub struct Args {
     watch: bool,
     #[command(flatten)]
     host: crate::host::HostArgs,
+    #[command(flatten)]
+    trust: crate::trust::TrustArgs,
     /// Print one JSON object with the return and length of each episode
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let host = args.host.host();
+    let mut host = args.host.host();
     let Loaded { config, mut learner, step, warnings } = read_learner(&args.run, &host)?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    args.trust.settle(&mut host, std::slice::from_ref(&config))?;
     let pictures = args.video.is_some() || args.watch;
     let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, pictures)?)?;
     let mut beliefs = String::new();

@@ -17,6 +17,7 @@ mod report;
 mod solve;
 mod study;
 mod train;
+mod trust;
 mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
@@ -79,7 +80,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
 
 /// The libraries speak of their own settings; this is how the program names them.
 fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
-    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Start};
+    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Start, Untrusted};
     let (mut hints, mut env) = (vec![], error.downcast_ref::<adfq_env::Error>());
     match error.downcast_ref::<adfq_deep::Error>() {
         Some(adfq_deep::Error::Env(error)) => env = Some(error),
@@ -105,6 +106,7 @@ fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
             Some("name one with --python PATH")
         }
         Some(Hung { .. }) => Some("give it longer with --worker-timeout SECONDS"),
+        Some(Untrusted { .. }) => Some("allow it with --trust"),
         Some(Argument { .. }) => {
             Some("arguments are given by --set env_args.NAME=VALUE, or in the configuration file")
         }

@@ -5,7 +5,7 @@ use crate::output::say;
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
-use adfq_deep::{Config, Host, Observer, Observers, Result, Run, Summary};
+use adfq_deep::{Config, Host, Observer, Observers, Restart, Result, Run, Summary};
 use anyhow::bail;
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -146,6 +146,15 @@ impl Observer for Bar {
             let (error, name) = (evaluation.standard_error(), self.bar.prefix());
             say(&format!("step {step:>10}  greedy return {mean:>8.1} ± {error:.1}  {name}"));
         }
+        Ok(())
+    }
+
+    fn restarted(&mut self, _: &Run, restart: &Restart) -> Result<()> {
+        let Restart { step, count, left, error } = restart;
+        let (name, step) = (self.bar.prefix(), HumanCount(*step));
+        let reason = error.lines().next().unwrap_or_default();
+        let restarted = format!("restart {count} of environments, {left} more allowed");
+        self.bars.say(&format!("{name}, step {step}: {restarted}: {reason}"));
         Ok(())
     }
 

@@ -103,6 +103,9 @@ pub struct Args {
     /// Processes over which a run's gym: environments are spread [default: 1]
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
+    /// How often each run may start gym: and atari: environments anew that raise, die or hang; their episodes are cut off
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    restart_failed: u64,
     /// Where networks learn: cpu, cuda or cuda:1, or auto for a GPU if there is one
     #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
     device: Choice,
@@ -112,6 +115,8 @@ pub struct Args {
     together: Option<NonZeroUsize>,
     #[command(flatten)]
     host: crate::host::HostArgs,
+    #[command(flatten)]
+    trust: crate::trust::TrustArgs,
 }
 
 #[derive(Clone)]
@@ -140,7 +145,7 @@ impl Args {
         let mut host = self.host.host();
         let gym = &mut host.registry.gym;
         gym.workers = self.workers.unwrap_or(gym.workers);
-        host
+        Host { restarts: self.restart_failed, ..host }
     }
 
     fn resources(&self) -> Result<Resources> {
@@ -225,7 +230,13 @@ fn free_folder(config: &Config, several: bool) -> PathBuf {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let (stop, host, resources) = (Signalled::listen()?, args.host(), args.resources()?);
+    let (mut host, resources) = (args.host(), args.resources()?);
+    if !args.resume.is_empty() {
+        // A folder that holds no run is named with the others, when they are begun.
+        let configs: Vec<_> = args.resume.iter().filter_map(|folder| read_config(folder).ok()).collect();
+        args.trust.settle(&mut host, &configs)?;
+    }
+    let stop = Signalled::listen()?;
     let jobs = match &args.resume[..] {
         [] => args.plan(&args.training(&host)?)?,
         folders => {

@@ -204,6 +204,130 @@ fn a_worker_that_is_killed_stops_training() {
     workers.iter().for_each(|worker| wait_until_gone(worker));
 }
 
+/// The children of a worker die with the program too.
+#[test]
+fn children_of_a_worker_die_with_the_program() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let (run_folder, list) = (folder.path().join("run"), folder.path().join("children"));
+    let child = format!("env_args.child='{}'", list.display());
+    let settings = ["steps=100000000", "envs=2", "logging.metrics=100", "env_args.how=live", &child];
+    let mut command = train("gym:tests.bridge.envs:Parent-v0", &settings, &run_folder, &python);
+    let mut run = command.stderr(Stdio::null()).spawn().unwrap();
+    wait_for(3, &run_folder, &mut run);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Those of the environment that was made to see its space are gone already.
+    let list = fs::read_to_string(list).unwrap();
+    assert_eq!(list.lines().count(), 4);
+    list.lines().for_each(|child| wait_until_gone(&Path::new("/proc").join(child)));
+}
+
+/// A short run in an environment that fails once, unless `mark` is there, and what came of it.
+fn fails_once(how: &str, mark: &Path, settings: &[&str], python: &Path) -> (Value, Vec<String>, String) {
+    let folder = tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let (how, mark) = (format!("env_args.how='{how}'"), format!("env_args.mark='{}'", mark.display()));
+    let all = [
+        &["steps=200", "envs=2", "learning.warmup=50", "logging.metrics=20", "evaluation.max_steps=30"],
+        settings,
+        &[&how, &mark],
+    ];
+    let mut command = train("gym:tests.bridge.envs:Once-v0", &all.concat(), &run_folder, python);
+    command.args(["--restart-failed", "1", "--worker-timeout", "2"]);
+    let said = String::from_utf8(succeed(command).stderr).unwrap();
+    let read = |name: &str| fs::read_to_string(run_folder.join(name)).unwrap();
+    (result(&run_folder), vec![read("metrics.csv"), read("evaluations.csv")], said)
+}
+
+/// Training goes on without the episodes that were lost, and does so in the same way each time.
+#[test]
+fn an_environment_that_fails_in_training_is_started_anew() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let settings = ["evaluation.every=200", "evaluation.final_episodes=2"];
+    for (how, reason) in [
+        ("raise", "(environment 0) raised ZeroDivisionError: division by zero"),
+        ("kill", "died (signal: 9 (SIGKILL))"),
+        ("hang", "did not answer within 2 s"),
+        ("nan", "gave an observation that is not finite (environment 0)"),
+    ] {
+        let first = fails_once(how, &mark, &settings, &python);
+        assert_eq!(first.0["restarts"], 1);
+        assert_eq!((&first.0["steps"], first.1[0].lines().count()), (&200.into(), 1 + 10));
+        let told: Vec<_> = first.2.lines().filter(|line| line.contains("restart")).collect();
+        assert!(matches!(told[..], [line] if line.contains(reason)), "{}", first.2);
+        assert!(told[0].contains("step 18: restart 1 of environments, 0 more allowed: "), "{}", first.2);
+        fs::remove_file(&mark).unwrap();
+        let second = fails_once(how, &mark, &settings, &python);
+        assert_eq!((&first.0, &first.1), (&second.0, &second.1), "{how}");
+        fs::remove_file(&mark).unwrap();
+    }
+}
+
+/// An episode of an evaluation is played again from its start: the run ends as if nothing had been.
+#[test]
+fn an_environment_that_fails_in_evaluation_is_started_anew() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    // Evaluated before any environment of training takes its tenth step.
+    let settings = ["evaluation.every=8", "evaluation.episodes=2", "evaluation.final_episodes=2"];
+    for how in ["raise", "kill"] {
+        let failed = fails_once(how, &mark, &settings, &python);
+        assert!(failed.2.contains("step 8: restart 1 of environments"), "{}", failed.2);
+        // Now the mark is there, and nothing fails.
+        let never = fails_once(how, &mark, &settings, &python);
+        assert_eq!((&failed.0["restarts"], &never.0["restarts"]), (&1.into(), &0.into()));
+        assert_eq!((&failed.0["parameters"], &failed.1), (&never.0["parameters"], &never.1), "{how}");
+        fs::remove_file(&mark).unwrap();
+    }
+}
+
+/// An environment that fails each time uses up what is allowed, and then the run stops as it would have at first.
+#[test]
+fn an_environment_that_always_fails_stops_training() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let mut command = goes_wrong("raise", &run_folder, &python);
+    command.args(["--restart-failed", "2"]);
+    let said = complaint(command);
+    for line in ["restart 1 of environments, 1 more allowed", "restart 2 of environments, 0 more allowed"] {
+        assert_eq!(said.matches(line).count(), 1, "{said}");
+    }
+    assert!(said.contains("error: ") && said.contains("raised ZeroDivisionError"), "{said}");
+    assert!(said.contains("step-000000000056.adfq"), "three times nine steps of two: {said}");
+}
+
+/// Workers are killed, then the program: the run goes on both times, and the count is that of all of it.
+#[test]
+fn restarts_are_counted_across_a_resume() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let settings = [
+        "steps=6000",
+        "envs=2",
+        "learning.every=20",
+        "logging.metrics=100",
+        "logging.checkpoint=200",
+        "evaluation.every=6000",
+        "evaluation.final_episodes=1",
+    ];
+    let mut command = train("gym:CartPole-v1", &settings, &run_folder, &python);
+    let mut run = command.args(["--restart-failed", "9"]).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(10, &run_folder, &mut run);
+    children(run.id()).iter().for_each(|worker| kill(worker));
+    wait_for(20, &run_folder, &mut run);
+    run.kill().unwrap();
+    assert!(!run.wait().unwrap().success(), "it was to be killed");
+    succeed(resume(&run_folder, &python));
+    assert_eq!(result(&run_folder)["restarts"], 1);
+    assert_eq!(result(&run_folder)["steps"], 6000);
+}
+
 #[test]
 fn lunar_lander_as_in_the_documentation() {
     let Some(python) = python() else { return };

@@ -8,9 +8,10 @@ use crate::learner::Learner;
 use crate::metrics::Episode;
 use crate::observation::Observation;
 use crate::policy::greedy;
+use crate::run::Restarts;
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
-use adfq_env::Env;
+use adfq_env::{Env, check_given};
 use adfq_nn::Workspace;
 use rand::Rng;
 use rayon::prelude::*;
@@ -36,6 +37,8 @@ pub struct Seen<'a> {
 /// name it is played under alone.
 pub(crate) struct Player {
     env: Box<dyn Env>,
+    /// What the environment is called in errors.
+    env_name: String,
     /// The run that plays here, by its number.
     pub owner: usize,
     pub observation: Observation,
@@ -72,6 +75,7 @@ impl Player {
             number: 0,
             episode: Episode::default(),
             progress: Progress::Idle,
+            env_name: config.env.clone(),
             env,
         }
     }
@@ -89,11 +93,33 @@ impl Player {
         self.number = number;
         self.rng = stream(self.seed, &format!("{name}/{number}"));
         self.episode = Episode::default();
-        self.progress = match self.env.reset(Some(self.rng.next_u64()), &mut self.frame) {
+        self.progress = match self.reset() {
             Ok(()) => Progress::Playing,
             Err(error) => Progress::Failed(error.into()),
         };
         self.observation.start(&self.frame);
+    }
+
+    fn reset(&mut self) -> adfq_env::Result<()> {
+        self.env.reset(Some(self.rng.next_u64()), &mut self.frame)?;
+        check_given(&self.env_name, 0, self.env.space(), &self.frame, 0.0)
+    }
+
+    /// An episode that failed in another process is played from its start in a new one, as long as that is allowed.
+    fn begin_anew(&mut self, round: &Round, restarts: &mut Restarts) {
+        while let Progress::Failed(Error::Env(error)) = &self.progress
+            && restarts.left > 0
+        {
+            let restarted = self.env.restart();
+            if let Ok(false) = restarted {
+                return;
+            }
+            restarts.note(round.step, error);
+            match restarted {
+                Ok(_) => self.begin(&round.name, self.number),
+                Err(again) => self.progress = Progress::Failed(again.into()),
+            }
+        }
     }
 
     /// Takes the greedy action.
@@ -106,6 +132,7 @@ impl Player {
         let (Episode { length: step, total, .. }, episode) = (self.episode, self.number);
         see(&Seen { episode, step, total, env: &*self.env, estimates: &self.estimates, action })?;
         let step = self.env.step(action, &mut self.frame)?;
+        check_given(&self.env_name, 0, self.env.space(), &self.frame, step.reward)?;
         self.observation.push(&self.frame);
         self.episode.step(step.reward);
         let over = step.ended() || self.episode.length >= self.max_steps;
@@ -122,24 +149,34 @@ impl Player {
     }
 }
 
-/// What came of the episodes of each owner.
+/// What came of the episodes of each run.
 pub(crate) type Played = Vec<Result<Vec<Episode>>>;
 
-/// Plays `episodes` episodes for each of `runs` owners and gives them in their order, or what the first failure was. An
-/// owner without players plays none. `judge` computes the estimates of all players that are playing; `see` is shown every
-/// step, and stops its episode by an error. `stop` is asked before every step; once it says so, all episodes are left and
-/// the answer is none. Which episodes are played at once decides nothing.
-#[allow(clippy::too_many_arguments)]
+/// What is played.
+pub(crate) struct Round {
+    /// The name under which its chance is drawn.
+    pub name: String,
+    /// How many episodes, for each run.
+    pub episodes: usize,
+    /// Whether environments step side by side.
+    pub parallel: bool,
+    /// The environment step of training.
+    pub step: u64,
+}
+
+/// Plays a round for each run, of which there are as many as `restarts`, and gives the episodes in their order, or what the
+/// first failure was. A run without players plays none. `judge` computes the estimates of all players that are playing; `see` is
+/// shown every step, and stops its episode by an error. `stop` is asked before every step; once it says so, all episodes are
+/// left and the answer is none. Which episodes are played at once decides nothing.
 pub(crate) fn play(
     players: &mut [Player],
-    runs: usize,
-    name: &str,
-    episodes: usize,
-    parallel: bool,
+    round: &Round,
+    restarts: &mut [Restarts],
     judge: &mut dyn FnMut(&mut [Player]) -> Result<()>,
     see: &mut dyn FnMut(&Seen) -> Result<()>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Played>> {
+    let (runs, episodes) = (restarts.len(), round.episodes);
     let mut played: Played = (0..runs).map(|_| Ok(vec![])).collect();
     let mut begun = vec![0; runs];
     while begun
@@ -150,7 +187,8 @@ pub(crate) fn play(
         for player in players.iter_mut() {
             let next = &mut begun[player.owner];
             if *next < episodes && played[player.owner].is_ok() {
-                player.begin(name, *next);
+                player.begin(&round.name, *next);
+                player.begin_anew(round, &mut restarts[player.owner]);
             }
             *next += 1;
         }
@@ -162,13 +200,14 @@ pub(crate) fn play(
             judge(players)?;
             let playing = players.iter_mut().filter(|player| player.is_playing());
             // A step of an environment in this process is over before another thread has woken up.
-            match parallel {
+            match round.parallel {
                 true => playing
                     .collect::<Vec<_>>()
                     .into_par_iter()
                     .for_each(|player| player.step(&mut |_| Ok(()))),
                 false => playing.for_each(|player| player.step(see)),
             }
+            players.iter_mut().for_each(|player| player.begin_anew(round, &mut restarts[player.owner]));
         }
         players.iter_mut().for_each(|player| player.count_in(&mut played[player.owner]));
     }
@@ -232,8 +271,9 @@ impl Evaluator {
     ) -> Result<Vec<Episode>> {
         let judge = &mut self.judge;
         let mut judged = |players: &mut [Player]| judge.player(learner, &mut players[0]);
-        let players = &mut self.players;
-        let played = play(players, 1, name, episodes, false, &mut judged, &mut see, &|| false)?;
+        let round = Round { name: name.to_owned(), episodes, parallel: false, step: 0 };
+        let (players, restarts) = (&mut self.players, &mut [Restarts::default()]);
+        let played = play(players, &round, restarts, &mut judged, &mut see, &|| false)?;
         played.and_then(|mut played| played.pop()).unwrap_or(Ok(vec![]))
     }
 }

@@ -15,6 +15,9 @@ pub struct Host {
     pub registry: Registry,
     /// The algorithms that are known by name.
     pub algorithms: Algorithms,
+    /// How often a run may start environments of other processes anew that fail. The episodes under way in them are cut off,
+    /// as where a run is resumed.
+    pub restarts: u64,
 }
 
 impl Host {

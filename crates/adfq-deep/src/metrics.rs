@@ -155,9 +155,9 @@ impl Stats {
         }
     }
 
-    /// The episodes under way will not be seen to their end, and are not reported.
-    pub fn interrupt(&mut self) {
-        self.running.fill(Episode::default());
+    /// The episode under way in an environment will not be seen to its end, and is not reported.
+    pub fn interrupt(&mut self, env: usize) {
+        self.running[env] = Episode::default();
     }
 
     /// A gradient step.
@@ -249,10 +249,14 @@ mod tests {
         let mut stats = Stats::new(2);
         stats.step(0, &step(5.0, true));
         stats.step(0, &step(100.0, false));
-        stats.interrupt();
+        stats.step(1, &step(7.0, false));
+        stats.interrupt(0);
         stats.step(0, &step(1.0, true));
-        let row = stats.peek(3, None);
+        let row = stats.peek(4, None);
         assert_eq!((row.episodes, row.train_return, row.episode_length), (2, 3.0, 1.0));
+        // The other environment goes on.
+        stats.step(1, &step(2.0, true));
+        assert_eq!(stats.peek(5, None).train_return, 5.0);
     }
 
     #[test]

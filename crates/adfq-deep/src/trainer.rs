@@ -2,9 +2,9 @@
 //! writes checkpoints is one of them.
 
 use crate::backend::{Backend, Cpu};
-use crate::evaluate::{Evaluation, Seen, play};
+use crate::evaluate::{Evaluation, Round, Seen, play};
 use crate::metrics::Metrics;
-use crate::run::{Run, Summary};
+use crate::run::{Restart, Restarts, Run, Summary};
 use crate::timeline::{Clock, Timeline};
 use crate::{Config, Error, Host, Result};
 use std::sync::Arc;
@@ -22,6 +22,10 @@ pub trait Observer {
     }
     /// A good moment to save: all that was learned is in the run.
     fn checkpoint(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+    /// An environment had failed and was started anew.
+    fn restarted(&mut self, _run: &Run, _restart: &Restart) -> Result<()> {
         Ok(())
     }
     /// The run is at its end.
@@ -156,7 +160,9 @@ impl Trainer {
             // A run that was stopped in an evaluation has done all of its step that comes before.
             let half_done = self.owes_evaluation();
             if !half_done {
-                self.advance()?;
+                let advanced = self.advance();
+                self.tell_restarts(observers)?;
+                advanced?;
             }
             let now = self.step();
             let (before, last) = (now - self.runs[0].config.envs as u64, now >= steps);
@@ -166,7 +172,9 @@ impl Trainer {
             }
             if half_done || due(evaluation.every) {
                 let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
-                if !self.evaluate_unless(episodes, stop)? {
+                let evaluated = self.evaluate_unless(episodes, stop);
+                self.tell_restarts(observers)?;
+                if !evaluated? {
                     continue;
                 }
                 self.tell(observers, |run, observers| {
@@ -207,6 +215,16 @@ impl Trainer {
         })
     }
 
+    /// Tells of environments that were started anew, in runs that have failed since too.
+    fn tell_restarts(&mut self, observers: &mut [Observers]) -> Result<()> {
+        for (run, observers) in self.runs.iter_mut().zip(observers) {
+            for restart in std::mem::take(&mut run.restarts.untold) {
+                observers.iter_mut().try_for_each(|observer| observer.restarted(run, &restart))?;
+            }
+        }
+        Ok(())
+    }
+
     fn tell(
         &mut self,
         observers: &mut [Observers],
@@ -235,11 +253,17 @@ impl Trainer {
             backend.learn(runs)?;
         }
         clock.lap(|timeline| &mut timeline.learning);
-        each_sound(runs, |_, run| Ok(run.envs.finish().map(drop)?))?;
+        each_sound(runs, |_, run| run.finish_step())?;
         clock.lap(|timeline| &mut timeline.stepping);
         each_sound(runs, |number, run| {
             for env in 0..run.config.envs {
-                run.remember(env, |transition, written| backend.wrote(number, env, transition, written))?;
+                match run.restarted.contains(&env) {
+                    true => {
+                        run.begin_anew(env, |replay, frame| backend.interrupt(number, env, frame, replay))
+                    }
+                    false => run
+                        .remember(env, |transition, written| backend.wrote(number, env, transition, written)),
+                }?;
             }
             run.count_step();
             Ok(())
@@ -263,14 +287,17 @@ impl Trainer {
         let Self { runs, backend, timeline } = self;
         let mut clock = Clock::start(timeline);
         backend.learn(runs)?;
-        let (count, step) = (runs.len(), runs.iter().map(Run::step).max().unwrap_or(0));
+        let step = runs.iter().map(Run::step).max().unwrap_or(0);
         let parallel = runs[0].host.registry.is_outside(&runs[0].config.env);
         let sound = runs.iter_mut().filter(|run| run.failure.is_none());
         let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
-        let name = format!("evaluation/{step}");
+        let round = Round { name: format!("evaluation/{step}"), episodes, parallel, step };
+        let mut restarts: Vec<Restarts> =
+            runs.iter_mut().map(|run| std::mem::take(&mut run.restarts)).collect();
         let mut judge = |players: &mut [_]| backend.judge(runs, players);
         let (mut see, stop) = (|_: &Seen| Ok(()), || stop.is_set());
-        let played = play(&mut players, count, &name, episodes, parallel, &mut judge, &mut see, &stop);
+        let played = play(&mut players, &round, &mut restarts, &mut judge, &mut see, &stop);
+        runs.iter_mut().zip(restarts).for_each(|(run, restarts)| run.restarts = restarts);
         players.into_iter().for_each(|player| runs[player.owner].players.push(player));
         let played = played?;
         runs.iter_mut().for_each(|run| run.owes_evaluation = played.is_none());

@@ -6,7 +6,7 @@ use adfq_deep::metrics::Metrics;
 use adfq_deep::run::folder::{Loaded, read_learner};
 use adfq_deep::training::{Ending, Job, Resources, train};
 use adfq_deep::{Agent, Host, Observer, Observers, Result, Run, RunFolder, Summary, Trainer, Training};
-use adfq_env::{Env, EnvSpec, Registry, Space, Step};
+use adfq_env::{Env, EnvSpec, Purpose, Registry, Space, Step};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,4 +197,49 @@ fn a_folder_is_enough_to_go_on() {
     let (mut outcomes, _) = train(vec![job], &host(true), &Resources::default(), &watch, &going).unwrap();
     let Ending::Finished(summary) = outcomes.pop().unwrap().ending.unwrap().unwrap() else { panic!() };
     assert_eq!(*summary, trained(&whole, true));
+}
+
+/// A corridor that shows a number that is not finite: at the start of an episode, or where it ends.
+struct Flawed {
+    corridor: Corridor,
+    at_end: bool,
+}
+
+impl Env for Flawed {
+    fn space(&self) -> &Space {
+        self.corridor.space()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> adfq_env::Result<()> {
+        self.corridor.reset(seed, frame)?;
+        if self.at_end { Ok(()) } else { self.space().write(&[f32::NAN; 11], frame) }
+    }
+
+    fn step(&mut self, action: usize, frame: &mut [u8]) -> adfq_env::Result<Step> {
+        let step = self.corridor.step(action, frame)?;
+        if step.ended() {
+            self.space().write(&[f32::INFINITY; 11], frame)?;
+        }
+        Ok(step)
+    }
+}
+
+/// Neither training nor evaluation takes in a number that is not finite.
+#[test]
+fn what_is_not_finite_stops_training_and_evaluation() {
+    for (flawed, at_end) in
+        [Purpose::Training, Purpose::Evaluation].into_iter().flat_map(|p| [(p, true), (p, false)])
+    {
+        let mut registry = Registry::default();
+        registry.register("corridor", move |spec: &EnvSpec| -> adfq_env::Result<Box<dyn Env>> {
+            let corridor = Corridor::new(true);
+            let is_flawed = spec.purpose == flawed;
+            Ok(if is_flawed { Box::new(Flawed { corridor, at_end }) } else { Box::new(corridor) })
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let training = training(true).host(Host { registry, ..Host::default() });
+        let error = training.run(folder.path().join("run")).unwrap_err().to_string();
+        let line = "corridor gave an observation that is not finite (environment ";
+        assert!(error.contains(line), "{flawed:?} {at_end}: {error}");
+    }
 }

@@ -192,15 +192,28 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// An observation with a number that is none.
-    #[error(
-        "{env} gave an observation that is not finite (environment {index}): mend the environment, or wrap it"
-    )]
-    NotFinite {
+    /// An observation, a reward or an end that is not what the environment promised.
+    #[error("{env} gave {what} (environment {index}): mend the environment, or wrap it")]
+    Gave {
         /// The environment.
         env: String,
         /// Which one of several.
         index: usize,
+        /// What was wrong.
+        what: String,
+    },
+    /// A module that [`Gym::modules`](crate::Gym::modules) does not let in.
+    #[error(
+        "{env:?} imports the module {module:?}, which is {}: a name from a folder may be a stranger's, and importing runs code; if you trust it, allow it (Gym::modules)",
+        file.as_ref().map_or("not an installed package".into(), |file| format!("{file:?} and not an installed package"))
+    )]
+    Untrusted {
+        /// The environment.
+        env: String,
+        /// The module.
+        module: String,
+        /// Its file, if it is found where Python looks or in the current folder.
+        file: Option<PathBuf>,
     },
     /// No memory to share with workers.
     #[error("cannot share {bytes} bytes of memory with a worker process: {source}; use fewer environments")]

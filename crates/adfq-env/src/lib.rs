@@ -74,6 +74,7 @@
 mod classic;
 mod episode;
 mod error;
+mod given;
 mod gym;
 mod mdp;
 pub mod minatar;
@@ -85,7 +86,8 @@ mod vec_env;
 
 pub use classic::{Acrobot, CartPole, MountainCar};
 pub use error::{Error, Result};
-pub use gym::Gym;
+pub use given::check_given;
+pub use gym::{Gym, Modules};
 pub use mdp::MdpEnv;
 pub use picture::{Picture, to_text};
 pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
@@ -149,6 +151,12 @@ pub trait Env: Send {
         Err(Error::NoPicture)
     }
 
+    /// Starts the worker of an environment anew that failed there; a reset comes next. False if there is none, or if it did
+    /// not fail.
+    fn restart(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// What the actions are called, for people.
     fn action_names(&self) -> Vec<String> {
         (0..self.space().actions).map(|action| action.to_string()).collect()
@@ -178,6 +186,10 @@ impl<E: Env + ?Sized> Env for Box<E> {
 
     fn render(&self) -> Result<Picture> {
         (**self).render()
+    }
+
+    fn restart(&mut self) -> Result<bool> {
+        (**self).restart()
     }
 
     fn action_names(&self) -> Vec<String> {

@@ -115,7 +115,10 @@ impl Registry {
     pub fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
         match (self.registered(spec), Kind::of(&spec.name)) {
             (None, Some((kind, id))) => gym::envs(spec, &self.gym, kind, id, count),
-            _ => Ok(Box::new(VecEnv::new((0..count).map(|_| self.env(spec)).collect::<Result<_>>()?)?)),
+            _ => {
+                let envs = (0..count).map(|_| self.env(spec)).collect::<Result<_>>()?;
+                Ok(Box::new(VecEnv::new(envs)?.called(&spec.name)))
+            }
         }
     }
 

@@ -96,6 +96,10 @@ impl<E: Env> Env for TimeLimit<E> {
         self.env.render()
     }
 
+    fn restart(&mut self) -> Result<bool> {
+        self.env.restart()
+    }
+
     fn action_names(&self) -> Vec<String> {
         self.env.action_names()
     }

@@ -2,10 +2,11 @@
 //! environments of this process ([`VecEnv`]). Those of other processes are in [`gym`](crate::gym).
 
 use crate::episode::{refuse, restore, save};
-use crate::{Env, Error, Result, Space, Step, make};
+use crate::{Env, Error, Result, Space, Step, check_given, make};
 use adfq::random::stream;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// M environments with the same space. An episode that ends starts anew at once, and both frames are kept: the last of
 /// the old one and the first of the next.
@@ -50,6 +51,13 @@ pub trait Envs: Send {
     /// Takes up what [`Envs::save`] gave. If one environment refuses its state, reset or restore before going on.
     fn restore(&mut self, state: &[u8]) -> Result<()>;
 
+    /// Starts anew what failed in another process, and begins an episode in each environment there, with seeds as in
+    /// [`Envs::reset`]. Which environments these are; none if nothing of this kind failed. They take no part in the step
+    /// under way: [`Envs::finish`] goes on with it, and fails again if more has failed.
+    fn restart(&mut self, _seed: u64) -> Result<Option<Range<usize>>> {
+        Ok(None)
+    }
+
     /// An error unless there is one action for each environment, and each is one of its own.
     fn check(&self, actions: &[usize]) -> Result<()> {
         if actions.len() != self.len() {
@@ -87,6 +95,8 @@ const NAME: &str = "VecEnv";
 pub struct VecEnv {
     envs: Vec<Box<dyn Env>>,
     space: Space,
+    /// What they are called in errors.
+    name: String,
     frames: Vec<u8>,
     successors: Vec<u8>,
     steps: Vec<Step>,
@@ -111,12 +121,19 @@ impl VecEnv {
         }
         let bytes = envs.len() * space.frame_bytes();
         let steps = vec![Step::default(); envs.len()];
-        Ok(Self { envs, space, frames: vec![0; bytes], successors: vec![0; bytes], steps })
+        let (frames, successors, name) = (vec![0; bytes], vec![0; bytes], "the environment".to_owned());
+        Ok(Self { envs, space, name, frames, successors, steps })
+    }
+
+    /// The same, called so in errors.
+    #[must_use]
+    pub fn called(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
     }
 
     /// `count` environments of this name.
     pub fn named(name: &str, count: usize) -> Result<Self> {
-        Self::new((0..count).map(|_| make(name)).collect::<Result<_>>()?)
+        Ok(Self::new((0..count).map(|_| make(name)).collect::<Result<_>>()?)?.called(name))
     }
 }
 
@@ -133,6 +150,7 @@ impl Envs for VecEnv {
         let frames = self.frames.chunks_exact_mut(self.space.frame_bytes());
         for (i, (env, frame)) in self.envs.iter_mut().zip(frames).enumerate() {
             env.reset(Some(seed_of(seed, i)), frame)?;
+            check_given(&self.name, i, &self.space, frame, 0.0)?;
         }
         Ok(())
     }
@@ -143,10 +161,14 @@ impl Envs for VecEnv {
         let bytes = self.space.frame_bytes();
         let frames = self.frames.chunks_exact_mut(bytes).zip(self.successors.chunks_exact_mut(bytes));
         let envs = self.envs.iter_mut().zip(&mut self.steps).zip(actions);
-        for (((env, step), &action), (frame, successor)) in envs.zip(frames) {
+        for (i, (((env, step), &action), (frame, successor))) in envs.zip(frames).enumerate() {
             *step = env.step(action, successor)?;
+            check_given(&self.name, i, &self.space, successor, step.reward)?;
             match step.ended() {
-                true => env.reset(None, frame)?,
+                true => {
+                    env.reset(None, frame)?;
+                    check_given(&self.name, i, &self.space, frame, 0.0)?;
+                }
                 false => frame.copy_from_slice(successor),
             }
         }

@@ -38,6 +38,59 @@ fn registry() -> Registry {
     registry
 }
 
+/// Two cells, and something that is not finite on the way.
+struct Flawed {
+    space: Space,
+    /// The frames of reset and of both steps, and the reward of the first.
+    frames: [f32; 3],
+    reward: f64,
+    cell: usize,
+}
+
+impl Env for Flawed {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn reset(&mut self, _: Option<u64>, frame: &mut [u8]) -> Result<()> {
+        self.cell = 0;
+        self.space.write(&self.frames[..1], frame)
+    }
+
+    fn step(&mut self, _: usize, frame: &mut [u8]) -> Result<Step> {
+        self.cell += 1;
+        self.space.write(&self.frames[self.cell..][..1], frame)?;
+        Ok(Step { reward: self.reward, terminated: self.cell == 2, ..Step::default() })
+    }
+}
+
+#[test]
+fn what_they_give_is_checked() {
+    let said = |frames: [f32; 3], reward: f64| {
+        let mut registry = Registry::default();
+        registry.register("flawed", move |_: &EnvSpec| {
+            Ok(Flawed { space: Space::flat(1, 2), frames, reward, cell: 0 })
+        });
+        let mut envs = registry.envs(&EnvSpec::new("flawed"), 2).unwrap();
+        let played = envs.reset(0).and_then(|()| (0..4).try_for_each(|_| envs.step(&[0, 1]).map(|_| ())));
+        played.err().map(|error| error.to_string())
+    };
+    assert_eq!(said([0.0, 1.0, 2.0], 1.0), None);
+    let line =
+        "flawed gave an observation that is not finite (environment 0): mend the environment, or wrap it";
+    for place in 0..3 {
+        for flaw in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut frames = [0.0, 1.0, 2.0];
+            frames[place] = flaw;
+            assert_eq!(said(frames, 1.0).as_deref(), Some(line), "{place}");
+        }
+    }
+    for reward in [f64::NAN, f64::INFINITY, 1e39] {
+        let error = said([0.0; 3], reward).unwrap();
+        assert!(error.starts_with("flawed gave the reward ") && error.contains("(environment 0)"), "{error}");
+    }
+}
+
 #[test]
 fn three_methods_are_enough() {
     let mut envs = registry().envs(&EnvSpec::new("corridor"), 2).unwrap();

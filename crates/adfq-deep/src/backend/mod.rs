@@ -10,7 +10,7 @@ pub(crate) use cuda::Cuda;
 
 use crate::Result;
 use crate::evaluate::Player;
-use crate::replay::{Transition, Written};
+use crate::replay::{Replay, Transition, Written};
 use crate::run::Run;
 
 /// Computes for runs that go step by step together. A run that fails is noted in the run; an error is for all.
@@ -35,6 +35,11 @@ pub(crate) trait Backend {
         _written: &Written,
     ) -> Result<()> {
         Ok(())
+    }
+
+    /// Cuts off the episode of an environment in a run's replay memory, as [`Replay::interrupt`] does.
+    fn interrupt(&mut self, _run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        Ok(replay.interrupt(env, frame)?)
     }
 
     /// Counts in what gradient steps were like, as far as that is known, or all of them.

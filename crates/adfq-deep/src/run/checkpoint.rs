@@ -82,6 +82,7 @@ struct State {
     replay: ReplayState,
     segments: Vec<SegmentEntry>,
     logs: LogLengths,
+    restarts: u64,
 }
 
 /// Writes one segment beside the checkpoints.
@@ -118,6 +119,7 @@ pub fn write(
         replay: run.replay.state(),
         segments: segments.to_vec(),
         logs,
+        restarts: run.restarts.count,
     };
     let state = postcard::to_stdvec(&state).map_err(|error| unfit(path, error))?;
     let config = run.config.to_toml()?;
@@ -205,6 +207,7 @@ impl Saved {
         run.sampler = state.sampler;
         run.stats = state.stats;
         run.evaluated = state.evaluated;
+        run.restarts.count = state.restarts;
         run.observations = state.observations;
         if state.envs.is_none() {
             run.interrupt()?;

@@ -4,11 +4,14 @@
 mod checkpoint;
 pub mod folder;
 pub(crate) mod logs;
+mod restarts;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use folder::RunFolder;
+pub use restarts::Restart;
+pub(crate) use restarts::Restarts;
 pub use summary::{Lost, Summary};
 
 use crate::algorithm::Estimate;
@@ -48,6 +51,10 @@ pub struct Run {
     pub(crate) owes_evaluation: bool,
     /// What was lost of its replay memory.
     pub(crate) lost: Vec<Lost>,
+    /// Environments that were started anew.
+    pub(crate) restarts: Restarts,
+    /// Those that were in the step under way, and take no part in it.
+    pub(crate) restarted: Vec<usize>,
     /// Why it stands still.
     pub(crate) failure: Option<Error>,
     /// The network's outputs for the present observations, and the actions that follow from them.
@@ -120,6 +127,8 @@ impl Run {
             due: Due::default(),
             owes_evaluation: false,
             lost: vec![],
+            restarts: Restarts::at_most(host.restarts),
+            restarted: vec![],
             failure: None,
             rows: vec![],
             actions: vec![0; config.envs],
@@ -147,13 +156,66 @@ impl Run {
     /// Goes on in environments that could not be saved: they start anew, and the episodes under way are cut off where
     /// they were, at the frame that the agent saw last. Nothing is reported of these.
     pub(crate) fn interrupt(&mut self) -> Result<()> {
-        for (env, observation) in self.observations.iter().enumerate() {
-            self.replay.interrupt(env, observation.latest())?;
-            self.learner.algorithm.begin_episode(env);
+        for env in 0..self.config.envs {
+            self.cut_off(env, |replay, frame| Ok(replay.interrupt(env, frame)?))?;
         }
-        self.stats.interrupt();
         let name = format!("resumed at {}", self.step);
         self.reset_envs(stream(self.config.seed, &name).next_u64())
+    }
+
+    /// Cuts off the episode under way in an environment, at the frame that the agent saw last. Nothing is reported of it.
+    fn cut_off(&mut self, env: usize, cut: impl FnOnce(&mut Replay, &[u8]) -> Result<()>) -> Result<()> {
+        cut(&mut self.replay, self.observations[env].latest())?;
+        self.learner.algorithm.begin_episode(env);
+        self.stats.interrupt(env);
+        Ok(())
+    }
+
+    /// Waits for the step that the environments take. Those that fail are started anew as long as that is allowed.
+    pub(crate) fn finish_step(&mut self) -> Result<()> {
+        self.restarted.clear();
+        while let Err(error) = self.envs.finish() {
+            self.restart(error)?;
+        }
+        Ok(())
+    }
+
+    /// Starts environments anew that failed with this error, which is returned if that is not possible. The seed is drawn
+    /// from the run's, the step and the number of the restart.
+    fn restart(&mut self, mut error: adfq_env::Error) -> Result<()> {
+        while self.restarts.left > 0 {
+            let name = format!("restart {} at {}", self.restarts.count + 1, self.step);
+            let restarted = self.envs.restart(stream(self.config.seed, &name).next_u64());
+            if let Ok(None) = restarted {
+                break;
+            }
+            self.restarts.note(self.step, &error);
+            match restarted {
+                Ok(envs) => {
+                    self.restarted.extend(envs.into_iter().flatten());
+                    return Ok(());
+                }
+                Err(again) => error = again,
+            }
+        }
+        Err(error.into())
+    }
+
+    /// Turns to the new episode of an environment that was started anew.
+    pub(crate) fn begin_anew(
+        &mut self,
+        env: usize,
+        cut: impl FnOnce(&mut Replay, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.cut_off(env, cut)?;
+        let bytes = self.space.frame_bytes();
+        self.observations[env].start(&self.envs.frames()[env * bytes..][..bytes]);
+        Ok(())
+    }
+
+    /// How often environments that had failed were started anew.
+    pub fn restarts(&self) -> u64 {
+        self.restarts.count
     }
 
     /// Environment steps so far.

@@ -26,6 +26,9 @@ pub struct Summary {
     pub standard_error: f64,
     /// Its number of episodes.
     pub episodes: usize,
+    /// How often environments that had failed were started anew.
+    #[serde(default)]
+    pub restarts: u64,
     /// A digest of the online and target parameters, of Adam's moments, and of the algorithm's own state.
     pub parameters: String,
     /// A digest of the replay memory.
@@ -84,6 +87,7 @@ impl Summary {
             mean_return: evaluation.mean(),
             standard_error: evaluation.standard_error(),
             episodes: evaluation.episodes.len(),
+            restarts: run.restarts(),
             parameters: format!("{:016x}", digest.end()),
             replay: format!("{:016x}", run.replay().digest()),
             exact: run.lost.is_empty(),

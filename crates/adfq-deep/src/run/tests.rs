@@ -7,43 +7,64 @@ use crate::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
 use adfq_env::{Envs, Result, Space, Step, VecEnv};
 use adfq_files::Folder;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Environments of this process that keep their state to themselves.
-struct Unsaved(VecEnv);
+struct Unsaved {
+    envs: VecEnv,
+    /// The steps in which the second of them fails, counted down.
+    fails_in: Vec<u64>,
+}
+
+impl Unsaved {
+    fn named(name: &str, count: usize) -> Self {
+        Self { envs: VecEnv::named(name, count).unwrap(), fails_in: vec![] }
+    }
+}
 
 impl Envs for Unsaved {
     fn space(&self) -> &Space {
-        self.0.space()
+        self.envs.space()
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.envs.len()
     }
 
     fn reset(&mut self, seed: u64) -> Result<()> {
-        self.0.reset(seed)
+        self.envs.reset(seed)
     }
 
     fn begin(&mut self, actions: &[usize]) -> Result<()> {
-        self.0.begin(actions)
+        self.fails_in.iter_mut().for_each(|steps| *steps -= 1);
+        self.envs.begin(actions)
     }
 
     fn finish(&mut self) -> Result<&[Step]> {
-        self.0.finish()
+        match self.fails_in.contains(&0) {
+            true => Err(adfq_env::Error::other("the second one fell over")),
+            false => self.envs.finish(),
+        }
+    }
+
+    /// The second one goes on as if it had begun anew.
+    fn restart(&mut self, _: u64) -> Result<Option<Range<usize>>> {
+        self.fails_in.retain(|&steps| steps > 0);
+        Ok(Some(1..2))
     }
 
     fn frames(&self) -> &[u8] {
-        self.0.frames()
+        self.envs.frames()
     }
 
     fn successors(&self) -> &[u8] {
-        self.0.successors()
+        self.envs.successors()
     }
 
     fn steps(&self) -> &[Step] {
-        self.0.steps()
+        self.envs.steps()
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
@@ -64,7 +85,7 @@ fn config() -> Config {
 }
 
 fn unsaved(config: &Config) -> Box<dyn Envs> {
-    Box::new(Unsaved(VecEnv::named(&config.env, config.envs).unwrap()))
+    Box::new(Unsaved::named(&config.env, config.envs))
 }
 
 fn trainer(config: &Config) -> Trainer {
@@ -262,4 +283,43 @@ fn copy_folder(from: &Path, to: &Path) {
             false => drop(fs::copy(entry.path(), target).unwrap()),
         }
     }
+}
+
+/// The episode of an environment that failed is cut off in the replay memory, and the others take their step.
+#[test]
+fn a_failed_environment_is_cut_off_and_the_others_go_on() {
+    let config = config();
+    let failing = |fails_in: &[u64], restarts: u64| {
+        let host = Host { restarts, ..Host::default() };
+        let envs = Unsaved { fails_in: fails_in.to_vec(), ..Unsaved::named(&config.env, config.envs) };
+        let evaluation = host.env(&config, false).unwrap();
+        let run = Run::with_envs(&config, &host, Box::new(envs), evaluation).unwrap();
+        Trainer::on_cpu(vec![run]).unwrap()
+    };
+    let mut trainer = failing(&[5, 7], 1);
+    advance(&mut trainer, 12);
+    let (before, seen) = (heads(trainer.run()), trainer.run().observations[1].latest().to_vec());
+    trainer.advance().unwrap();
+    let run = trainer.run();
+    // Each has one slot more: a step, or the final frame. The vector step counts.
+    assert_eq!(heads(run), before.iter().map(|head| head + 1).collect::<Vec<_>>());
+    assert_eq!((run.step(), run.restarts()), (15, 1));
+    let [restart] = &run.restarts.untold[..] else { panic!("{:?}", run.restarts) };
+    assert_eq!((restart.step, restart.count, restart.left), (12, 1, 0));
+    assert_eq!(restart.error, "the second one fell over");
+    // The last frame that the agent saw is the final one, and a stack of frames begins with the next.
+    let last = run.replay().since(1, before[1]).unwrap();
+    assert!(
+        last.bytes.windows(seen.len()).any(|bytes| bytes == seen),
+        "the final frame is the one seen last"
+    );
+    assert_eq!(run.observations[1].latest(), &run.envs.frames()[seen.len()..][..seen.len()]);
+    // No restart is left for the second failure.
+    trainer.advance().unwrap();
+    let error = trainer.advance().unwrap_err().to_string();
+    assert!(error.contains("the second one fell over"), "{error}");
+    assert_eq!(trainer.run().restarts(), 1);
+    let mut trainer = failing(&[5], 0);
+    advance(&mut trainer, 12);
+    assert!(trainer.advance().is_err());
 }

@@ -16,9 +16,9 @@
 //!    ◀─────────── frames, rewards, ends ────
 //! ```
 //!
-//! A worker that raises, hangs or dies becomes an error, never a panic, and is gone when the error is returned. A program
-//! that dies takes its workers with it: their standard input is a pipe from the program, and its closing ends them. The
-//! memory has no name, so nothing can be left behind.
+//! A worker that raises, hangs or dies becomes an error, never a panic, and is gone when the error is returned. It can be
+//! started anew ([`Envs::restart`]). A program that dies takes its workers and their children with it: their standard input
+//! is a pipe from the program, and its closing ends them. The memory has no name, so nothing can be left behind.
 
 #[cfg(unix)]
 mod envs;
@@ -29,6 +29,7 @@ mod python;
 mod worker;
 
 use crate::{Env, EnvSpec, Envs, Result};
+use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,8 +47,10 @@ use std::time::Duration;
 pub struct Gym {
     /// The Python interpreter; without one, that of the active virtual environment, or else `python3`.
     pub python: Option<PathBuf>,
-    /// Folders in which Python looks for packages before all others, the current one excepted.
+    /// Folders in which Python looks for packages before all others.
     pub path: Vec<PathBuf>,
+    /// Which modules may be imported for a name such as `gym:my_module:MyEnv-v0`.
+    pub modules: Modules,
     /// Over how many processes the environments are spread.
     pub workers: NonZeroUsize,
     /// How long a worker may take to answer before it counts as hung.
@@ -61,8 +64,21 @@ impl Default for Gym {
     fn default() -> Self {
         let (workers, timeout) = (NonZeroUsize::MIN, Duration::from_secs(60));
         let spin = cfg!(all(target_arch = "x86_64", target_os = "linux"));
-        Self { python: None, path: vec![], workers, timeout, spin }
+        Self { python: None, path: vec![], modules: Modules::default(), workers, timeout, spin }
     }
+}
+
+/// Which modules a worker may import because the name of an environment asks for one. Importing a module runs its code.
+///
+/// For names without a module, and for `atari:`, the current folder is never looked into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Modules {
+    /// Any that Python finds, and one in the current folder if it finds none. For names that the user gives.
+    #[default]
+    Any,
+    /// Installed packages, and those in [`Gym::path`]. For names from a file that may be a stranger's.
+    Installed,
 }
 
 /// What a worker can make.

@@ -1,7 +1,7 @@
 //! Which Python runs the worker.
 
 use crate::{Error, Gym, Result};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Where a virtual environment says that it is active: venv and virtualenv, then conda.
@@ -14,6 +14,15 @@ impl Gym {
     pub fn interpreter(&self) -> Result<PathBuf> {
         choose(self.python.as_deref(), |name| std::env::var_os(name))
     }
+}
+
+/// A `PYTHONPATH` without empty entries, if it has some. Python takes an empty one for the current folder, and
+/// `PYTHONPATH=$PYTHONPATH:more` makes one by accident.
+pub(super) fn without_current_folder(path: &OsStr) -> Option<OsString> {
+    let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
+    let folders: Vec<_> = std::env::split_paths(path).collect();
+    let named = folders.iter().filter(|&folder| is_named(folder));
+    if folders.iter().all(is_named) { None } else { std::env::join_paths(named).ok() }
 }
 
 fn choose(asked: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
@@ -68,6 +77,15 @@ mod tests {
         // A virtual environment that was removed is passed over.
         let gone = root.path().join("gone").into_os_string();
         assert_eq!(chosen(None, &variable(Some(&gone), None)), root.path().join("usr/bin/python"));
+    }
+
+    #[test]
+    fn empty_entries_of_a_path_are_dropped() {
+        let cleaned = |path: &str| without_current_folder(OsStr::new(path));
+        assert_eq!(cleaned("/a:/b"), None);
+        for path in [":/a:/b", "/a::/b", "/a:/b:"] {
+            assert_eq!(cleaned(path), Some("/a:/b".into()), "{path}");
+        }
     }
 
     #[test]

@@ -6,16 +6,26 @@ ticket there asks for a step, and its number comes back when the step is done; w
 socket, which also carries the few longer messages.
 """
 
+import sys
+
+# Python puts the current folder first, where a file of any name would be taken for the package of that name.
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+
 import fcntl
 import functools
+import importlib.machinery
+import importlib.util
 import json
 import mmap
+import operator
 import os
 import select
 import signal
+import site
 import socket
 import struct
-import sys
+import sysconfig
 import traceback
 
 RING, MESSAGE, FAILED = b"r", b"m", b"f"
@@ -37,6 +47,52 @@ class Refused(Exception):
         self.details = {"kind": kind, **details}
 
 
+# --- Modules ---------------------------------------------------------------------------------------------------------
+
+
+def allow_module(spec):
+    """Lets Gymnasium import the module of an id such as `my_module:MyEnv-v0`, or refuses it without importing anything.
+
+    Whoever named the environment may be a stranger: then the module has to be an installed package.
+    """
+    module, colon, _ = spec["id"].partition(":")
+    if not colon:
+        return
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise Refused("id", reason=f"{module!r} is not the name of a Python module")
+    package = module.split(".")[0]
+    found = places_of(package)
+    if spec["modules"] == "installed":
+        folders = [*installed_packages(), *spec["path"]]
+        if not found or not all(within(place, folders) for place in found):
+            raise Refused("untrusted", module=module, file=(found or places_of(package, [os.getcwd()]) or [None])[0])
+    elif not found:
+        # Last, so that nothing there is taken for an installed package.
+        sys.path.append(os.getcwd())
+
+
+def places_of(package, path=None):
+    """The file of a package, or the folders of one without; none if it is not found. Nothing is imported."""
+    find = importlib.util.find_spec if path is None else importlib.machinery.PathFinder.find_spec
+    try:
+        spec = find(package) if path is None else find(package, path)
+    except ValueError:  # A module that was not found by a search, such as __main__.
+        spec = None
+    if spec is None:
+        return []
+    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or [])
+
+
+def installed_packages():
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
+    return folders + getattr(site, "getsitepackages", list)()
+
+
+def within(place, folders):
+    place = os.path.realpath(place)
+    return any(place.startswith(os.path.realpath(folder) + os.sep) for folder in folders)
+
+
 # --- Gymnasium -------------------------------------------------------------------------------------------------------
 
 
@@ -52,6 +108,7 @@ class Gym:
             arguments.setdefault("render_mode", "rgb_array")
         if spec["id"].startswith("ALE/"):
             gymnasium.register_envs(imported("ale_py", "ale-py>=0.12"))
+        allow_module(spec)
         try:
             self.envs = [gymnasium.make(spec["id"], **arguments) for _ in range(spec["count"])]
         except (gymnasium.error.Error, ModuleNotFoundError) as error:
@@ -76,13 +133,7 @@ class Gym:
         for i, (env, seed) in enumerate(zip(self.envs, seeds)):
             self.here = i
             observation, _ = env.reset(seed=seed)
-            self.check_shape(env, observation)
             self.put[i](observation)
-
-    def check_shape(self, env, observation):
-        found, promised = getattr(observation, "shape", ()), env.observation_space.shape
-        if found != promised:
-            raise ValueError(f"reset gave an observation of shape {found}, the space promises {promised}")
 
     def step(self):
         rewards, flags, actions = self.rewards, self.flags, self.memory.actions
@@ -90,13 +141,15 @@ class Gym:
             actions = actions + self.first_action
         for (i, step, put), action in zip(self.steps, actions):
             self.here = i
-            observation, rewards[i], terminated, truncated, _ = step(action)
-            if terminated or truncated:
-                flags[i] = (TERMINATED if terminated else 0) | (TRUNCATED if truncated else 0)
-                self.put_last[i](observation)
-                observation, _ = self.envs[i].reset()
-            else:
+            observation, reward, terminated, truncated, _ = step(action)
+            rewards[i] = reward if reward.__class__ is float else number(reward)
+            if terminated is False and truncated is False:
                 flags[i] = 0
+            else:
+                flags[i] = ends = TERMINATED * truth("terminated", terminated) | TRUNCATED * truth("truncated", truncated)
+                if ends:
+                    self.put_last[i](observation)
+                    observation, _ = self.envs[i].reset()
             put(observation)
 
     def render(self):
@@ -112,7 +165,7 @@ def view_of(spaces, space):
     import numpy as np
 
     if isinstance(space, spaces.Discrete):
-        return [int(space.n)], "u8", 1.0, functools.partial(one_hot, int(space.start))
+        return [int(space.n)], "u8", 1.0, functools.partial(one_hot, int(space.start), int(space.n))
     if not isinstance(space, spaces.Box):
         raise Refused("space", what="observations", space=repr(space))
     shape = list(space.shape)
@@ -122,27 +175,94 @@ def view_of(spaces, space):
         element, scale = "f32", 1.0
     else:
         raise Refused("space", what="observations", space=repr(space))
+    put = functools.partial(whole, space.dtype)
     # Channels come last in a frame; an image whose first axis is its shortest has them first.
     if len(shape) == 3 and shape[0] < min(shape[1:]):
-        return [*shape[1:], shape[0]], element, scale, lambda row: whole(np.moveaxis(row, -1, 0))
+        return [*shape[1:], shape[0]], element, scale, lambda row: put(np.moveaxis(row, -1, 0))
     if len(shape) == 3:
-        return shape, element, scale, whole
+        return shape, element, scale, put
     if len(shape) == 2 and element == "u8":
-        return [*shape, 1], element, scale, lambda row: whole(row[..., 0])
-    return [int(np.prod(shape))], element, scale, lambda row: whole(row.reshape(shape))
+        return [*shape, 1], element, scale, lambda row: put(row[..., 0])
+    return [int(np.prod(shape))], element, scale, lambda row: put(row.reshape(shape))
 
 
-def whole(row):
-    """Writes an observation into an array of its shape."""
-    return functools.partial(row.__setitem__, Ellipsis)
+def whole(promised, row):
+    """Writes observations into an array of their shape. One that is as the space promises goes there at once."""
+    import numpy as np
 
+    array, shape = np.ndarray, row.shape
 
-def one_hot(first, row):
     def put(observation):
-        row.fill(0)
-        row[int(observation) - first] = 1
+        if observation.__class__ is array and observation.dtype is promised and observation.shape == shape:
+            row[...] = observation
+        else:
+            row[...] = fitting(observation, shape, row.dtype)
 
     return put
+
+
+def one_hot(first, count, row):
+    def put(observation):
+        try:
+            place = operator.index(observation) - first
+        except TypeError:
+            raise gave(f"an observation that is no integer: {shown(observation)}") from None
+        if not 0 <= place < count:
+            raise gave(f"the observation {observation}, the space promises {first} to {first + count - 1}")
+        row.fill(0)
+        row[place] = 1
+
+    return put
+
+
+# --- What environments give ------------------------------------------------------------------------------------------
+# Whether numbers are finite is checked by the program, for all environments alike.
+
+
+def fitting(observation, shape, dtype):
+    """An observation that is not quite what the space promises, if no number of it changes by writing it."""
+    import numpy as np
+
+    try:
+        array = np.asarray(observation)
+    except ValueError:  # Rows of several lengths.
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise gave(f"an observation that is no array of numbers: {shown(observation)}")
+    if array.shape != shape:
+        raise gave(f"an observation of shape {array.shape}, the space promises {shape}")
+    if dtype == np.uint8:
+        with np.errstate(invalid="ignore"):
+            wrong = array[array.astype(np.uint8) != array]
+        if wrong.size:
+            raise gave(f"an observation with the number {wrong.flat[0]}, the space promises uint8")
+    return array
+
+
+def number(reward):
+    try:
+        if getattr(reward, "shape", ()) == () and not isinstance(reward, (str, bytes)):
+            return float(reward)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise gave(f"a reward that is no number: {shown(reward)}")
+
+
+def truth(name, value):
+    """True or false, also as 0 and 1."""
+    if getattr(value, "shape", ()) == () and (value == 0 or value == 1):
+        return bool(value)
+    raise gave(f"a value for {name} that is neither true nor false: {shown(value)}")
+
+
+def gave(what):
+    return Refused("gave", what=what)
+
+
+def shown(value):
+    """A value in a few words."""
+    text = one_line(repr(value))
+    return f"{text[:57]}..." if len(text) > 60 else text
 
 
 def meanings(env, actions):
@@ -302,10 +422,13 @@ class Control:
 
 
 def die_with_the_program(lifeline):
-    """The kernel ends this process when the pipe closes, whatever the process is busy with then."""
+    """The kernel ends this process and its children when the pipe closes, whatever they are busy with then.
+
+    The program made this process the leader of a group, to which its children belong.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGIO, signal.SIG_DFL)
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([lifeline], [], [], 0)[0]:
         os._exit(0)
@@ -409,7 +532,7 @@ def main():
             raise Refused("id", reason="Python 3.9 or later is needed: name another interpreter (Gym::python)")
         control.read(1)
         spec = control.message()
-        sys.path[1:1] = spec["path"]
+        sys.path[:0] = spec["path"]
         envs = {"gym": Gym, "atari": Atari}[spec["kind"]](spec)
         control.say(
             MESSAGE,
@@ -430,7 +553,7 @@ def main():
         control.say(MESSAGE, {})
         serve(control, envs, turns)
     except Refused as refusal:
-        control.say(FAILED, refusal.details)
+        control.say(FAILED, {"env": getattr(envs, "here", None), **refusal.details})
     except (BrokenPipeError, ConnectionResetError):
         pass
     except BaseException as error:

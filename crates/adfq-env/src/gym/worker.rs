@@ -2,7 +2,8 @@
 
 use super::Kind;
 use super::memory::{Layout, Memory};
-use crate::{Args, Element, EnvSpec, Error, Gym, Picture, Purpose, Result, Space};
+use super::python::without_current_folder;
+use crate::{Args, Element, EnvSpec, Error, Gym, Modules, Picture, Purpose, Result, Space};
 use adfq::mdp::closest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -44,6 +45,7 @@ struct Order<'a> {
     count: usize,
     args: &'a Args,
     path: &'a [PathBuf],
+    modules: Modules,
     purpose: &'a str,
     pictures: bool,
 }
@@ -87,6 +89,8 @@ enum Failure {
     Id { reason: String },
     Game { games: Vec<String> },
     Space { what: String, space: String },
+    Untrusted { module: String, file: Option<PathBuf> },
+    Gave { what: String, env: Option<usize> },
     Raised { error: String, traceback: String, env: Option<usize> },
 }
 
@@ -122,9 +126,10 @@ impl Worker {
         let python = gym.interpreter()?;
         let no_socket = |source| Error::Start { python: python.clone(), source };
         let (control, theirs) = UnixStream::pair().map_err(no_socket)?;
-        control.set_read_timeout(Some(timeout.max(Duration::from_millis(1)))).map_err(no_socket)?;
+        let path = std::env::var_os("PYTHONPATH").and_then(|path| without_current_folder(&path));
         let child = Command::new(&python)
             .args(["-c", SCRIPT])
+            .envs(path.map(|path| ("PYTHONPATH", path)))
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
             // A group of its own: Ctrl-C is for the program, which saves first.
@@ -134,7 +139,8 @@ impl Worker {
                 ErrorKind::NotFound => Error::NoPython { tried: python.display().to_string() },
                 _ => Error::Start { python: python.clone(), source },
             })?;
-        let name = spec.name.clone();
+        // It may come from a file: what would move the cursor is written out.
+        let name = spec.name.escape_debug().to_string();
         let (first, count) = (part.start, part.len());
         let mut worker = Self {
             child,
@@ -153,8 +159,8 @@ impl Worker {
             Purpose::Training => "training",
             Purpose::Evaluation => "evaluation",
         };
-        let (args, path, pictures) = (&spec.args, &gym.path, spec.pictures);
-        worker.say(&Order { kind: kind.name(), id, count, args, path, purpose, pictures })?;
+        let (args, path, modules, pictures) = (&spec.args, &gym.path, gym.modules, spec.pictures);
+        worker.say(&Order { kind: kind.name(), id, count, args, path, modules, purpose, pictures })?;
         Ok(worker)
     }
 
@@ -247,18 +253,38 @@ impl Worker {
             if self.spin && memory.done(self.index) {
                 return Ok(());
             }
-            let mut files = [PollFd::new(&self.control, PollFlags::IN)];
-            match poll(&mut files, Some(&NAP)) {
-                Ok(0) if begun.elapsed() > self.timeout => return Err(self.lost(ErrorKind::TimedOut.into())),
-                Ok(0) | Err(Errno::INTR) => continue,
-                Ok(_) => {}
-                Err(error) => return Err(self.lost(error.into())),
+            if !self.listen(begun)? {
+                continue;
             }
             match self.answer()? {
                 RING if memory.done(self.index) => return Ok(()),
                 RING => {}
                 answer => return Err(self.failure(answer)),
             }
+        }
+    }
+
+    /// Waits a moment for something to read, and says whether there is. An error if the worker is gone, though a child of
+    /// it may still hold the socket, or if it has taken too long since `begun`.
+    fn listen(&mut self, begun: Instant) -> Result<bool> {
+        if self.has_spoken(&NAP)? {
+            return Ok(true);
+        }
+        let is_gone = self.child.try_wait().is_ok_and(|status| status.is_some());
+        match () {
+            // Its last words may have come in between.
+            () if is_gone && self.has_spoken(&Timespec::default())? => Ok(true),
+            () if is_gone => Err(self.lost(ErrorKind::UnexpectedEof.into())),
+            () if begun.elapsed() > self.timeout => Err(self.lost(ErrorKind::TimedOut.into())),
+            () => Ok(false),
+        }
+    }
+
+    fn has_spoken(&mut self, within: &Timespec) -> Result<bool> {
+        match poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(within)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(self.lost(error.into())),
         }
     }
 
@@ -299,7 +325,19 @@ impl Worker {
     }
 
     fn read(&mut self, bytes: &mut [u8]) -> Result<()> {
-        (&self.control).read_exact(bytes).map_err(|error| self.lost(error))
+        let (begun, mut rest) = (Instant::now(), bytes);
+        while !rest.is_empty() {
+            if !self.listen(begun)? {
+                continue;
+            }
+            match (&self.control).read(rest) {
+                Ok(0) => return Err(self.lost(ErrorKind::UnexpectedEof.into())),
+                Ok(count) => rest = &mut rest[count..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(error)),
+            }
+        }
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -325,6 +363,10 @@ impl Worker {
                 Error::Name { name: env, closest, known }
             }
             Ok(Failure::Space { what, space }) => Error::Space { env, what, space },
+            Ok(Failure::Untrusted { module, file }) => Error::Untrusted { env, module, file },
+            Ok(Failure::Gave { what, env: place }) => {
+                Error::Gave { env, index: self.first + place.unwrap_or(0), what }
+            }
             Ok(Failure::Raised { error, traceback, env: place }) => {
                 let place = place.map_or_else(String::new, |i| format!(" (environment {})", self.first + i));
                 Error::Raised { env: env + &place, error, traceback }
@@ -347,8 +389,13 @@ impl Worker {
         }
     }
 
+    /// Whether it still answers.
+    pub fn is_sound(&self) -> bool {
+        self.sound
+    }
+
     /// Makes sure that the process and its children are gone, and says how it ended if that was before.
-    fn end(&mut self) -> String {
+    pub fn end(&mut self) -> String {
         self.sound = false;
         let ended = self.child.try_wait().ok().flatten();
         // The group outlives its leader while it has other members.
@@ -363,7 +410,8 @@ impl Worker {
 impl Drop for Worker {
     /// Environments are closed, which may stop programs of their own.
     fn drop(&mut self) {
-        if self.sound && self.control.set_read_timeout(Some(FAREWELL)).is_ok() {
+        if self.sound {
+            self.timeout = FAREWELL;
             // Whatever goes wrong now, the end is the same.
             let _ = self.say(&Request::Close).and_then(|()| self.hear::<Args>());
         }

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 
 import gymnasium
@@ -127,6 +128,125 @@ class Wrong(Nothing):
         return super().step(action)
 
 
+class Gives(gymnasium.Env):
+    """Gives something wrong: at its reset, in its third step, or in that and as the end of the episode."""
+
+    action_space = Discrete(2)
+    spaces = {
+        "float": Box(-1, 1, (3,), np.float32),
+        "bytes": Box(0, 255, (3,), np.uint8),
+        "discrete": Discrete(4, start=2),
+    }
+    wrong = {
+        "nan": np.array([0, np.nan, 0], np.float32),
+        "infinite": np.array([0, np.inf, 0]),
+        "overflowing": np.array([0, 1e300, 0]),
+        "one": np.zeros(1, np.float32),
+        "column": np.zeros((3, 1), np.float32),
+        "none": None,
+        "object": np.array([None, None, None]),
+        "text": "abc",
+        "ragged": [[0], [1, 2], 3],
+        "large": np.array([0, 300, 0]),
+        "negative": np.array([0, -1, 0]),
+        "fraction": np.array([0, 1.5, 0]),
+        "beyond": 6,
+        "below": 1,
+        "half": 2.5,
+        "list": [0, 1, 0],
+        "doubles": np.array([0.0, 1.0, 0.0]),
+        "scalar": np.int32(3),
+        "array": np.array([1.0]),
+        "huge": 1e300,
+        "integer": 1,
+        "single": np.float32(1.0),
+        "truth": np.True_,
+        "two": 2,
+    }
+
+    def __init__(self, kind="float", what="observation", value="nan", when="step"):
+        self.observation_space, self.what, self.when = self.spaces[kind], what, when
+        self.right = 2 if kind == "discrete" else np.zeros(3, self.observation_space.dtype)
+        self.value, self.count = (float("nan") if what == "reward" and value == "nan" else self.wrong[value]), 0
+
+    def reset(self, *, seed=None, options=None):
+        is_now = self.when == "reset" or (self.when == "next" and self.count >= 3)
+        return (self.value if is_now else self.right), {}
+
+    def step(self, action):
+        self.count += 1
+        now = self.count == 3
+        is_end = now and self.when in ["end", "next"]
+        given = {"observation": self.right, "reward": 1.0, "terminated": is_end, "truncated": False}
+        if now and self.when in ["step", "end"]:
+            given[self.what] = self.value
+        return *given.values(), {}
+
+
+class Once(gymnasium.Env):
+    """Draws all it gives. The first to take its tenth step goes wrong then, and leaves the file `mark`."""
+
+    observation_space, action_space = Box(-1, 1, (4,), np.float32), Discrete(2)
+
+    def __init__(self, how, mark):
+        self.how, self.mark, self.count = how, mark, 0
+
+    def is_first(self):
+        try:
+            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+    def observe(self):
+        return self.np_random.random(4, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observe(), {}
+
+    def step(self, action):
+        self.count += 1
+        if self.count == 10 and self.is_first():
+            if self.how == "raise":
+                return 1 / 0
+            if self.how == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.how == "hang":
+                time.sleep(10**6)
+            if self.how == "nan":
+                return np.full(4, np.nan, np.float32), 0.0, False, False, {}
+        reward, ends = self.np_random.random(), self.np_random.random() < 0.05
+        return self.observe(), reward, bool(ends), False, {}
+
+
+class Parent(Nothing):
+    """Has a child that runs for long, whose number it writes to the file `child`. Goes wrong in its tenth step."""
+
+    def __init__(self, how, child):
+        super().__init__()
+        self.how, self.count = how, 0
+        if how == "fork":
+            # A child that holds all that this process has open.
+            number = os.fork()
+            if number == 0:
+                time.sleep(1000)
+                os._exit(0)
+        else:
+            number = subprocess.Popen(["sleep", "1000"]).pid
+        with open(child, "a") as file:
+            file.write(f"{number}\n")
+
+    def step(self, action):
+        self.count += 1
+        if self.count == 10:
+            if self.how == "raise":
+                return 1 / 0
+            if self.how in ["kill", "fork"]:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().step(action)
+
+
 class Painter(Nothing):
     """Has pictures, and writes a file when it is closed."""
 
@@ -146,5 +266,5 @@ class Painter(Nothing):
                 file.write("closed")
 
 
-for env in [Counter, Continuous, Nothing, Wrong, Painter]:
+for env in [Counter, Continuous, Nothing, Wrong, Gives, Once, Parent, Painter]:
     gymnasium.register(f"{env.__name__}-v0", env, disable_env_checker=True)

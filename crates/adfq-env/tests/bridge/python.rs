@@ -31,7 +31,7 @@ pub fn maker(python: PathBuf, name: &str, args: serde_json::Value) -> Maker {
     Maker { spec: EnvSpec { args, ..EnvSpec::new(name) }, gym }
 }
 
-/// An environment of `envs.py`: tests run in the folder of the crate, which is where Python looks first.
+/// An environment of `envs.py`: tests run in the folder of the crate, where Python looks last.
 pub fn own(python: PathBuf, class: &str, args: serde_json::Value) -> Maker {
     maker(python, &format!("gym:tests.bridge.envs:{class}-v0"), args)
 }

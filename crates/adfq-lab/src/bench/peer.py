@@ -1,7 +1,12 @@
 """Steps environments from Python, as many times as each line on stdin says: what the bridge is compared with."""
 
-import json
 import sys
+
+# The current folder is first, where a file of any name would be taken for the package of that name.
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+
+import json
 
 import gymnasium
 import numpy as np
@@ -9,7 +14,7 @@ import numpy as np
 
 def main():
     kind, name, args, count, path = sys.argv[1:]
-    sys.path.insert(1, path)
+    sys.path.insert(0, path)
     args, count = json.loads(args), int(count)
     if kind == "ale-py":
         from ale_py.vector_env import AtariVectorEnv

@@ -32,7 +32,7 @@ pub use update::Updates;
 use super::Backend;
 use crate::Result;
 use crate::evaluate::Player;
-use crate::replay::{Transition, Written};
+use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Run};
 use crate::trainer::check_sound;
 use adfq_nn::cuda::{Device, Precision, Which};
@@ -115,6 +115,10 @@ impl Backend for Cuda {
 
     fn wrote(&mut self, run: usize, env: usize, transition: &Transition, written: &Written) -> Result<()> {
         self.learners.wrote(run, env, transition, written)
+    }
+
+    fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        self.learners.interrupt(run, env, frame, replay)
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {
