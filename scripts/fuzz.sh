@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Coverage-guided fuzzing of everything that reads what others wrote.
+#
+#   scripts/fuzz.sh                   # each target for a minute, from the committed corpus
+#   scripts/fuzz.sh 3600              # each for an hour
+#   scripts/fuzz.sh 600 checkpoints   # one target
+#   scripts/fuzz.sh --corpus 3600     # afterwards the smallest inputs with the same coverage become the corpus
+#
+# The corpus is in fuzz/corpus/TARGET. What fails is left in target/fuzz/TARGET/, and a line says how to run it again.
+# Two targets run at a time. The flags are those of cargo-fuzz, less the sanitizers: the code is safe Rust.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+keep=false
+if [[ ${1:-} == --corpus ]]; then
+    keep=true
+    shift
+fi
+seconds=${1:-60}
+shift || true
+targets=("$@")
+if [[ ${#targets[@]} == 0 ]]; then
+    targets=(lines beliefs configurations models logs checkpoints)
+fi
+
+# Jobs of one target in one process would share the folder it writes to.
+export RUSTFLAGS="--cfg fuzzing -Cdebuginfo=1 -Ccodegen-units=1 -Cpasses=sancov-module \
+-Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+out=${CARGO_TARGET_DIR:-target}/fuzz
+export CARGO_TARGET_DIR=$out/build
+# With a --target the flags are not those of build scripts and macros.
+host=$(rustc -vV | sed -n 's/^host: //p')
+cargo build --release --quiet --manifest-path fuzz/Cargo.toml --target "$host"
+
+fuzz() {
+    local target=$1 found=$out/$1
+    mkdir -p "$found/corpus" "fuzz/corpus/$target"
+    # Folders are forged in memory where that is possible: a disk would be waited for at every one.
+    local tmp
+    tmp=$(mktemp -d -p "$([[ -w /dev/shm ]] && echo /dev/shm || echo "$found")")
+    local limits=(-timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 "-artifact_prefix=$found/")
+    # One thread: the threads of a pool would wait for each other more than they compute.
+    if ! TMPDIR=$tmp RAYON_NUM_THREADS=1 timeout $((seconds + 300)) \
+        "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" -max_total_time="$seconds" \
+        "$found/corpus" "fuzz/corpus/$target" >"$found/log" 2>&1; then
+        rm -rf "$tmp"
+        tail -n 40 "$found/log"
+        echo "fuzz: $target failed; run again: $CARGO_TARGET_DIR/$host/release/$target $found/(crash|timeout|oom)-*" >&2
+        return 1
+    fi
+    if $keep; then
+        rm -rf "$found/smallest" && mkdir -p "$found/smallest"
+        TMPDIR=$tmp RAYON_NUM_THREADS=1 "$CARGO_TARGET_DIR/$host/release/$target" -merge=1 -max_len=1024 "$found/smallest" "$found/corpus" \
+            "fuzz/corpus/$target" >"$found/merge" 2>&1
+        rm -rf "fuzz/corpus/$target" && mv "$found/smallest" "fuzz/corpus/$target"
+    fi
+    rm -rf "$tmp"
+    echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") executions in $seconds s"
+}
+export -f fuzz
+export out seconds keep host
+printf '%s\n' "${targets[@]}" | xargs -P 2 -I{} bash -c 'fuzz {}'
