@@ -4,7 +4,8 @@
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
-use super::{Due, Run, check_memory};
+use super::needs::{check_learner_memory, check_memory, parameters};
+use super::{Due, Run};
 use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
@@ -140,7 +141,7 @@ pub struct Restored {
 /// Reads a checkpoint and its segments, which lie beside it. Asks for no more memory than the host has.
 pub fn read(path: &Path, host: &Host) -> Result<Saved> {
     let (file, config, state, learner) = read_all_but_replay(path, host)?;
-    check_memory(&config, &state.space, host.memory)?;
+    check_memory(&config, &state.space, host)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let priorities = numbers(file.get("priorities")?, path)?;
     let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
@@ -183,6 +184,12 @@ fn read_all_but_replay(path: &Path, host: &Host) -> Result<(Container<'static>, 
     let file = Container::read(path, KIND, VERSION)?;
     let config = read_config(&file, path)?;
     let state: State = decode(file.get("state")?, path)?;
+    // The file may be made up: no network is made unless the file holds one of its size.
+    let (needed, held) = (parameters(&config, &state.space, host)?, file.get("online")?.len() as u64 / 4);
+    if needed > held || needed < held && host.algorithms.get(&config.agent)?.knows_demand() {
+        return Err(unfit(path, format!("online has {held} numbers, the network {needed}")));
+    }
+    check_learner_memory(&config, &state.space, host)?;
     let mut learner = Learner::new(&config, &state.space, &host.algorithms)?;
     fill_learner(&mut learner, &file, path)?;
     learner.adam.t = state.adam_steps;
