@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// Threads of the network [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::host::parse_threads)]
     threads: Option<NonZeroUsize>,
     /// The Python of the rows about environments in worker processes [default: the active virtual environment's]
     #[arg(long, value_name = "PATH")]

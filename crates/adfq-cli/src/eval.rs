@@ -1,6 +1,6 @@
 //! `adfq eval`: what a trained agent does, and what it believes while doing it.
 
-use crate::output::{print, say};
+use crate::output::{draw, print, say};
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::{Loaded, read_learner};
@@ -155,7 +155,7 @@ fn show(seen: &Seen) -> adfq_deep::Result<()> {
         text.push('\n');
     }
     // A reader that went away is noticed when the result is printed.
-    let _ = print(&text);
+    let _ = draw(&text);
     std::thread::sleep(Duration::from_secs(1) / RATE);
     Ok(())
 }

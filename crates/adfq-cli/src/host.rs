@@ -2,6 +2,7 @@
 
 use adfq_deep::Host;
 use adfq_env::{Gym, Registry};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,6 +15,20 @@ pub struct HostArgs {
     /// How long an environment in another process may take to answer
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     worker_timeout: u64,
+}
+
+/// Threads or processes for each core, beyond which they only get in each other's way.
+const PER_CORE: usize = 32;
+
+/// A number of threads or processes that this machine can use.
+pub fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = cores.saturating_mul(PER_CORE);
+    let number: NonZeroUsize = text.parse().map_err(|_| format!("it is a number from 1 to {most}"))?;
+    match number.get() <= most {
+        true => Ok(number),
+        false => Err(format!("this machine has {cores} cores: ask for at most {most}")),
+    }
 }
 
 impl HostArgs {

@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, default_value_t = 7)]
     seed: u64,
     /// Threads [default: one per core]
-    #[arg(long)]
+    #[arg(long, value_parser = crate::host::parse_threads)]
     threads: Option<NonZeroUsize>,
     /// Folder for the report, its figures and data
     #[arg(long, default_value = "adfq-paper", value_name = "FOLDER")]

@@ -1,7 +1,7 @@
 //! Training on a terminal: a bar for each run, and the lines at the end.
 
 use crate::message;
-use crate::output::say;
+use crate::output::{plain, say};
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
@@ -111,7 +111,7 @@ impl Bars {
 
     /// Bars that are not drawn swallow what is printed above them.
     fn say(&self, text: &str) {
-        if self.0.is_hidden() || self.0.println(text).is_err() {
+        if self.0.is_hidden() || self.0.println(plain(text)).is_err() {
             say(text);
         }
     }
@@ -195,5 +195,8 @@ fn progress_bar(config: &Config, first: u64) -> ProgressBar {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let Config { env, agent, policy, seed, .. } = config;
     let name = format!("{env} {agent}-{policy} seed {seed}");
-    ProgressBar::new(config.steps).with_style(style).with_position(first).with_prefix(name)
+    ProgressBar::new(config.steps)
+        .with_style(style)
+        .with_position(first)
+        .with_prefix(plain(&name).into_owned())
 }

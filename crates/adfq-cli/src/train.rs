@@ -1,6 +1,7 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
+use crate::host::parse_threads;
 use crate::output::say;
 use crate::progress::{Bars, Signalled};
 use adfq_deep::algorithm::Algorithms;
@@ -95,13 +96,13 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Runs at once, with --seeds or --agents [default: one for each core]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    jobs: Option<NonZeroUsize>,
     /// Threads of a run's network [default: its share of the cores]; the result does not depend on it
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<NonZeroUsize>,
     /// Processes over which a run's gym: environments are spread [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     workers: Option<NonZeroUsize>,
     /// How often each run may start gym: and atari: environments anew that raise, die or hang; their episodes are cut off
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -119,6 +120,9 @@ pub struct Args {
     trust: crate::trust::TrustArgs,
 }
 
+/// No study has more runs than this of one agent.
+const MOST_SEEDS: u64 = 100_000;
+
 #[derive(Clone)]
 struct Seeds(Vec<u64>);
 
@@ -126,7 +130,13 @@ struct Seeds(Vec<u64>);
 fn parse_seeds(text: &str) -> Result<Seeds, String> {
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is not a seed"));
     let seeds = match text.split_once("..") {
-        Some((first, last)) => (number(first)?..=number(last.trim_start_matches('='))?).collect(),
+        Some((first, last)) => {
+            let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+            if last.saturating_sub(first) >= MOST_SEEDS {
+                return Err(format!("these are more than {MOST_SEEDS} seeds"));
+            }
+            (first..=last).collect()
+        }
         None => text.split(',').map(number).collect::<Result<Vec<_>, _>>()?,
     };
     if seeds.is_empty() { Err("the first seed comes after the last".to_owned()) } else { Ok(Seeds(seeds)) }
@@ -149,7 +159,8 @@ impl Args {
     }
 
     fn resources(&self) -> Result<Resources> {
-        let Self { jobs, threads, together, .. } = *self;
+        let together = self.together;
+        let [jobs, threads] = [self.jobs, self.threads].map(|number| number.map(NonZeroUsize::get));
         Ok(Resources { device: self.device.device()?, jobs, threads, together })
     }
 

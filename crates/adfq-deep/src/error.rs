@@ -79,6 +79,30 @@ pub enum Error {
         /// How many transitions would fit.
         fits: usize,
     },
+    /// More memory than there is, for something else than the replay memory.
+    #[error(
+        "this run needs {needed} and this machine has {available} left; its {what} take {part} of it; ask for {less}"
+    )]
+    Needs {
+        /// The part that takes most.
+        what: &'static str,
+        /// What that part takes.
+        part: Bytes,
+        /// What the run takes.
+        needed: Bytes,
+        /// What there is.
+        available: Bytes,
+        /// What makes that part smaller.
+        less: &'static str,
+    },
+    /// Observations that no memory can hold.
+    #[error("{stack} frames of the shape {frame} are more numbers than any machine has")]
+    SpaceSize {
+        /// The shape of one frame.
+        frame: String,
+        /// Frames of an observation.
+        stack: usize,
+    },
     /// A network and an environment that do not belong together.
     #[error(
         "the network is one for observations of {network}, but the environment has {env}: it has changed"
@@ -249,7 +273,8 @@ pub struct Bytes(pub u64);
 
 impl std::fmt::Display for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (unit, size) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] {
+        for (unit, size) in [("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
+        {
             if self.0 as f64 >= size {
                 return write!(f, "{:.1} {unit}", self.0 as f64 / size);
             }

@@ -1,13 +1,16 @@
-//! The exact solution of an MDP as plain data, labelled for people and programs. The solver itself is
-//! [`adfq::mdp::policy_iteration`].
+//! The solution of an MDP as plain data, labelled for people and programs. The solver itself is
+//! [`adfq::mdp::solve`](fn@adfq::mdp::solve).
 
 use crate::Result;
 use crate::table::{Cell, Table};
-use adfq::mdp::{Mdp, average_reward, policy_iteration};
+use adfq::mdp::{self, Mdp, average_reward};
 use serde::Serialize;
 
 /// Actions whose values are closer than this, relative to the largest value, are equally good.
 const TIE: f64 = 1e-9;
+
+/// States of one piece of a CSV file.
+const PIECE: usize = 10_000;
 
 /// What is optimal in an MDP. Lists over actions are in the order of `actions`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,10 +21,14 @@ pub struct Solved {
     pub gamma: f64,
     /// V*, averaged over the start states.
     pub start_value: f64,
-    /// The long-run reward per step of the optimal policy; an episode that ends is followed by the next.
+    /// The long-run reward per step of the optimal policy; an episode that ends is followed by the next. NaN, `null` in
+    /// JSON, where many states lead to each other so slowly that it cannot be computed.
     pub average_reward: f64,
     /// How many policies the solver evaluated.
     pub iterations: usize,
+    /// How far a value can be from V*, where there are so many states that the solution is not exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// The labels of the actions.
     pub actions: Vec<String>,
     /// All states, in order.
@@ -64,7 +71,7 @@ impl Solved {
     /// # Ok::<(), adfq_lab::Error>(())
     /// ```
     pub fn of(mdp: &Mdp) -> Result<Self> {
-        let solution = policy_iteration(mdp)?;
+        let solution = mdp::solve(mdp)?;
         let scale = solution.q.iter().fold(0.0_f64, |largest, q| largest.max(q.abs()));
         let state = |(state, reachable): (usize, bool)| {
             let (value, q) = (solution.value[state], solution.action_values(state).to_vec());
@@ -77,23 +84,37 @@ impl Solved {
             start_value: mdp.starts().iter().map(|&(s, p)| p * solution.value[s]).sum(),
             average_reward: average_reward(mdp, &solution.policy)?,
             iterations: solution.iterations,
+            bound: solution.bound,
             actions: (0..mdp.actions()).map(|action| mdp.action_label(action).into_owned()).collect(),
             states: mdp.reachable().into_iter().enumerate().map(state).collect(),
         })
     }
 
-    /// The solution as a table, one row for each state and action.
+    /// The solution as CSV, one line for each state and action, in pieces: the whole may be larger than the model.
     ///
     /// ```
     /// use adfq_lab::solve::Solved;
     ///
-    /// let csv = Solved::of(&adfq::mdp::named("simple")?)?.table()?.csv();
+    /// let solved = Solved::of(&adfq::mdp::named("simple")?)?;
+    /// let csv = solved.csv().collect::<adfq_lab::Result<String>>()?;
     /// assert!(csv.starts_with("state,action,q,value,optimal\n"));
     /// # Ok::<(), adfq_lab::Error>(())
     /// ```
-    pub fn table(&self) -> Result<Table> {
+    pub fn csv(&self) -> impl Iterator<Item = Result<String>> + '_ {
+        self.states.chunks(PIECE).enumerate().map(|(piece, states)| {
+            let csv = self.table(states)?.csv();
+            // The header stands once.
+            Ok(if piece == 0 {
+                csv
+            } else {
+                csv.split_once('\n').map_or(csv.clone(), |(_, rest)| rest.to_owned())
+            })
+        })
+    }
+
+    fn table(&self, states: &[SolvedState]) -> Result<Table> {
         let mut table = Table::new(["state", "action", "q", "value", "optimal"]);
-        for state in &self.states {
+        for state in states {
             for ((action, &q), &optimal) in self.actions.iter().zip(&state.q).zip(&state.optimal) {
                 let row: [Cell; 5] = [
                     state.state.as_str().into(),

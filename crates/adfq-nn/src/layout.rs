@@ -197,7 +197,12 @@ fn grid(height: usize, width: usize, at: impl Fn(usize, usize) -> usize) -> Vec<
 }
 
 /// Number of positions along an axis, and the zeros before and after it; `None` if the kernel does not fit.
-fn positions(size: usize, kernel: usize, stride: usize, padding: Padding) -> Option<(usize, usize, usize)> {
+pub(crate) fn positions(
+    size: usize,
+    kernel: usize,
+    stride: usize,
+    padding: Padding,
+) -> Option<(usize, usize, usize)> {
     match padding {
         Padding::Valid => Some((size.checked_sub(kernel)? / stride + 1, 0, 0)),
         Padding::Same => {

@@ -20,6 +20,7 @@ mod layout;
 mod loss;
 mod network;
 mod pass;
+mod size;
 mod spec;
 mod workspace;
 
@@ -28,5 +29,6 @@ pub use error::{Error, Result};
 pub use init::{Init, Output, Weights};
 pub use loss::huber;
 pub use network::{Network, Role, Tensor};
+pub use size::Size;
 pub use spec::{Head, Layer, Padding, Spec};
 pub use workspace::Workspace;

@@ -7,7 +7,9 @@ mod tallies;
 
 pub use tallies::Tallies;
 
-use crate::update::{NoiseKind, Update, Workspace, check_reward_and_discount, check_target_var};
+use crate::update::{
+    NoiseKind, Update, Workspace, check_reward_and_discount, check_target_var, ignores_next,
+};
 use crate::{Belief, Error, Result};
 use rayon::prelude::*;
 
@@ -101,7 +103,7 @@ pub struct Batch<'a, T> {
     pub var_w: Column<'a, T>,
     /// Which transitions ended an episode; empty if none did.
     pub terminal: &'a [bool],
-    /// Target variance of those.
+    /// Target variance of those, and of transitions with discount 0: their target is the reward alone, too.
     pub terminal_var: f64,
     /// Next means μ_{s′,b}, B × |A|, the actions of an element contiguous.
     pub mu_next: &'a [T],
@@ -157,7 +159,7 @@ impl<T: Float> Batch<'_, T> {
         let prior = Belief::new(self.mu_sa[i].into(), self.var_sa[i].into())?;
         let (reward, discount) = (self.reward[i].into(), self.discount.at(i));
         check_reward_and_discount(reward, discount)?;
-        if !self.terminal.is_empty() && self.terminal[i] {
+        if !self.terminal.is_empty() && self.terminal[i] || ignores_next(discount) {
             check_target_var(self.terminal_var)?;
             workspace.problem.load_terminal(prior, reward, self.terminal_var);
         } else {

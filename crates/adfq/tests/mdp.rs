@@ -1,7 +1,10 @@
 //! The ready-made domains against values known from elsewhere, against each other's solvers, and the simulator
 //! against the model.
 
-use adfq::mdp::{self, DeepSea, Garnet, Mdp, average_reward, policy_iteration, value_iteration};
+use adfq::mdp::{
+    self, DeepSea, Garnet, Mdp, MdpBuilder, Outcome, average_reward, modified_policy_iteration,
+    policy_iteration, solve, value_iteration,
+};
 use adfq::random::stream;
 use rand::RngExt;
 
@@ -171,4 +174,92 @@ fn starts_follow_their_probabilities() {
     let mut rng = stream(1, "doors");
     let first = (0..10_000).filter(|_| mdp.start(&mut rng) == 0).count() as f64;
     assert!((first - 3000.0).abs() < 4.0 * (10_000.0 * 0.3 * 0.7f64).sqrt(), "{first}");
+}
+
+/// More states than a dense system takes.
+const MANY: usize = 4_000;
+
+#[track_caller]
+fn assert_all_close(found: &[f64], known: &[f64], tolerance: f64) {
+    let error = found.iter().zip(known).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    assert!(found.len() == known.len() && error <= tolerance, "{error:e}");
+}
+
+/// Value iteration is the witness: its tolerance is proven by another bound.
+#[test]
+fn many_states_are_solved_as_value_iteration_solves_them() {
+    for (actions, branching, ending, gamma) in
+        [(2, 5, 0.0, 0.95), (4, 1, 0.0, 0.99), (3, 3, 0.1, 0.99), (1, 2, 0.0, 0.9), (3, 2, 0.0, 0.0)]
+    {
+        let mdp = Garnet { states: MANY, actions, branching, ending, gamma }.mdp(1).unwrap();
+        let (found, known) = (solve(&mdp).unwrap(), value_iteration(&mdp, 1e-10).unwrap());
+        let scale = known.value.iter().fold(0.0_f64, |most, value| value.abs().max(most));
+        assert_all_close(&found.q, &known.q, 1e-10 * scale + 1e-10);
+        assert!(found.bound.unwrap() <= 1e-10 * scale);
+        let average = |policy| average_reward(&mdp, policy).unwrap();
+        assert!((average(&found.policy) - average(&known.policy)).abs() < 1e-9);
+    }
+}
+
+/// A walk along a ring; every action does the same, so all are ties.
+#[test]
+fn many_states_with_ties_and_slow_news() {
+    let mut ring = MdpBuilder::new("ring", MANY, 2, 0.999).start(0);
+    for state in 0..MANY {
+        let reward = if state == 0 { 1.0 } else { 0.0 };
+        (0..2).for_each(|action| ring.add(state, action, Outcome::goes(1.0, (state + 1) % MANY, reward)));
+    }
+    let ring = ring.build().unwrap();
+    let found = solve(&ring).unwrap();
+    let at_home = 1.0 / (1.0 - 0.999_f64.powi(MANY as i32));
+    let known = (0..MANY).flat_map(|state| [0.999_f64.powi(((MANY - state) % MANY) as i32) * at_home; 2]);
+    assert_all_close(&found.q, &known.collect::<Vec<_>>(), 1e-12);
+    let average = average_reward(&ring, &found.policy).unwrap();
+    assert!((average - 1.0 / MANY as f64).abs() < 1e-15, "{average}");
+}
+
+/// A corridor in which a step costs 1 and fails half of the time, left as soon as possible: 2 steps a cell at γ = 1. It may
+/// also wait for ever, which pays nothing and costs nothing.
+#[test]
+fn many_states_at_gamma_1() {
+    let mut corridor = MdpBuilder::new("corridor", MANY, 3, 1.0).start(MANY - 1);
+    for cell in 0..MANY {
+        let on = |probability| match cell {
+            0 => Outcome::ends(probability, 0, 2.0 * MANY as f64 - 1.0),
+            _ => Outcome::goes(probability, cell - 1, -1.0),
+        };
+        corridor.add(cell, 0, Outcome::goes(1.0, cell, 0.0));
+        corridor.add(cell, 1, Outcome::goes(1.0, (cell + 1).min(MANY - 1), -1.0));
+        corridor.add(cell, 2, on(0.5));
+        corridor.add(cell, 2, Outcome::goes(0.5, cell, -1.0));
+    }
+    let found = solve(&corridor.build().unwrap()).unwrap();
+    let known: Vec<f64> = (0..MANY).map(|cell| 2.0 * (MANY - cell - 1) as f64).collect();
+    assert_all_close(&found.value, &known, 1e-7);
+    assert!(found.policy.iter().all(|&action| action == 2), "a policy that ends");
+    assert!(found.bound.unwrap() < 1e-6);
+}
+
+#[test]
+fn many_states_that_never_end_are_refused_at_gamma_1() {
+    let endless = Garnet { states: MANY, gamma: 1.0, ..Garnet::default() }.mdp(1).unwrap();
+    assert!(solve(&endless).unwrap_err().to_string().starts_with("at gamma 1 every episode has to end"));
+}
+
+/// On every ready-made domain the solver for many states finds what the exact one finds.
+#[test]
+fn both_solvers_agree_on_every_domain() {
+    for name in mdp::names() {
+        for gamma in [0.0, 0.5, 0.99, 0.9999] {
+            let mdp = mdp::named(&name).unwrap().with_gamma(gamma).unwrap();
+            let (found, known) = (modified_policy_iteration(&mdp).unwrap(), policy_iteration(&mdp).unwrap());
+            let scale = known.value.iter().fold(1.0_f64, |most, value| value.abs().max(most));
+            assert_all_close(&found.q, &known.q, 1e-10 * scale);
+        }
+        let Ok(known) = policy_iteration(&mdp::named(&name).unwrap().with_gamma(1.0).unwrap()) else {
+            continue;
+        };
+        let found = modified_policy_iteration(&mdp::named(&name).unwrap().with_gamma(1.0).unwrap()).unwrap();
+        assert_all_close(&found.q, &known.q, 1e-11);
+    }
 }

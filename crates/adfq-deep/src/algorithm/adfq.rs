@@ -3,7 +3,8 @@
 //! logarithms of deviations.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, bounds,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums,
+    bounds,
 };
 use crate::config::check;
 use crate::{Config, Result};
@@ -15,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// The algorithm's name, and that of the table with its settings.
 pub(crate) const NAME: &str = "adfq";
 
+/// A mean and a standard deviation for each action.
+const OUTPUTS: usize = 2;
+
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new(NAME, "Deep ADFQ, a Gaussian belief on every Q(s,a)", |config, _| {
@@ -22,6 +26,7 @@ pub(super) fn descriptor() -> Descriptor {
     })
     .policies(&["thompson", "epsilon"])
     .settings::<AdfqSettings>(AdfqSettings::check)
+    .demands(|_, _| Ok(Demand { outputs: OUTPUTS, ..Demand::default() }))
 }
 
 /// Its settings: the table `[adfq]`.
@@ -164,7 +169,7 @@ impl Adfq {
 
 impl Algorithm for Adfq {
     fn groups(&self) -> usize {
-        2
+        OUTPUTS
     }
 
     /// The prior everywhere (paper App. E).

@@ -12,7 +12,9 @@
 //! One head acts for a whole episode. The beliefs are mean and standard deviation over heads. docs/bootstrapped-dqn.md
 //! has every deviation from the papers.
 
-use super::{Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, largest};
+use super::{
+    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, largest,
+};
 use crate::config::check;
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
@@ -31,6 +33,11 @@ pub(super) fn descriptor() -> Descriptor {
     })
     .policies(&["head", "thompson", "epsilon"])
     .settings::<BootstrappedSettings>(BootstrappedSettings::check)
+    .demands(|config, _| {
+        let settings: BootstrappedSettings = config.own(NAME)?;
+        // The fixed priors are one more network.
+        Ok(Demand { outputs: settings.heads, networks: 1, ..Demand::default() })
+    })
 }
 
 /// Its settings: the table `[bootstrapped]`.

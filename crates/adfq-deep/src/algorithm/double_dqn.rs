@@ -2,14 +2,15 @@
 //! the target network Q′ judges.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, dqn, largest,
-    value_loss,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, dqn,
+    largest, value_loss,
 };
 use crate::{Config, Result};
 
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new("ddqn", "Double DQN", |config, _| Ok(Box::new(DoubleDqn(config.clone()))))
+        .demands(|_, _| Ok(Demand::default()))
 }
 
 struct DoubleDqn(Config);

@@ -1,14 +1,15 @@
 //! DQN (Mnih et al. 2015). The target is r + γ max_b Q′(s′,b), and the target network Q′ follows the online one.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, largest,
-    value_loss,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
+    largest, value_loss,
 };
 use crate::{Config, Result};
 
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new("dqn", "DQN", |config, _| Ok(Box::new(Dqn(config.clone()))))
+        .demands(|_, _| Ok(Demand::default()))
 }
 
 struct Dqn(Config);

@@ -18,7 +18,7 @@ mod tests;
 
 pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
-pub use registry::{Algorithms, Descriptor};
+pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
 
 use crate::{Config, Result};

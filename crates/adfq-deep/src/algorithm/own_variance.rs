@@ -37,6 +37,14 @@ impl OwnVariance {
         Self { size, noise, weights, inverse: identity.collect::<Vec<_>>().repeat(actions) }
     }
 
+    /// Bytes that it will take. Nothing is allocated to find out.
+    pub fn bytes_needed(inputs: usize, actions: usize, size: usize) -> u64 {
+        let (inputs, actions, size) = (inputs as u64, actions as u64, size as u64);
+        let weights = inputs.saturating_add(1).saturating_mul(size).saturating_mul(4);
+        let inverse = size.saturating_mul(size).saturating_mul(actions).saturating_mul(8);
+        weights.saturating_add(inverse)
+    }
+
     /// φ(s): a layer of rectified units, scaled to length 1.
     pub fn features(&self, observation: &[f32]) -> Vec<f64> {
         let mut sums = vec![0.0_f32; self.size];

@@ -12,6 +12,28 @@ use std::sync::Arc;
 type Build = dyn Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync;
 type Check = dyn Fn(&Config) -> Result<()> + Send + Sync;
 
+type Needs = dyn Fn(&Config, &Space) -> Result<Demand> + Send + Sync;
+
+/// The memory that an algorithm will take, known before it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Outputs of the network for each action.
+    pub outputs: usize,
+    /// Further networks of the same size, for fixed priors and the like.
+    pub networks: u64,
+    /// Bytes of its own beside networks.
+    pub bytes: u64,
+    /// What a user can ask for to make these fewer, as "fewer split.features".
+    pub less: &'static str,
+}
+
+impl Default for Demand {
+    /// One output an action, and nothing else.
+    fn default() -> Self {
+        Self { outputs: 1, networks: 0, bytes: 0, less: "another agent" }
+    }
+}
+
 /// An algorithm before there is a run: its name, how it may explore, its settings, and how to build it.
 #[derive(Clone)]
 pub struct Descriptor {
@@ -26,6 +48,8 @@ pub struct Descriptor {
     read: Arc<Check>,
     check: Arc<Check>,
     build: Arc<Build>,
+    /// None where nobody has said.
+    demand: Option<Arc<Needs>>,
 }
 
 impl Descriptor {
@@ -37,7 +61,7 @@ impl Descriptor {
     ) -> Self {
         let (policies, fine): (_, Arc<Check>) = (&["epsilon"], Arc::new(|_| Ok(())));
         let (read, check) = (fine.clone(), fine);
-        Self { name, about, policies, defaults: None, read, check, build: Arc::new(build) }
+        Self { name, about, policies, defaults: None, read, check, build: Arc::new(build), demand: None }
     }
 
     /// With these policies, the default first.
@@ -57,6 +81,22 @@ impl Descriptor {
         let check = move |config: &Config| check(&config.own::<S>(name)?, config);
         let defaults = toml::Table::try_from(S::default()).ok();
         Self { defaults, read: Arc::new(read), check: Arc::new(check), ..self }
+    }
+
+    /// With this demand for memory. Without it, only what one output an action takes is compared with what there is.
+    #[must_use]
+    pub fn demands(self, demand: impl Fn(&Config, &Space) -> Result<Demand> + Send + Sync + 'static) -> Self {
+        Self { demand: Some(Arc::new(demand)), ..self }
+    }
+
+    /// The memory that it will take, at the least.
+    pub(crate) fn demand(&self, config: &Config, space: &Space) -> Result<Demand> {
+        self.demand.as_ref().map_or(Ok(Demand::default()), |demand| demand(config, space))
+    }
+
+    /// Whether its demand is known.
+    pub(crate) fn knows_demand(&self) -> bool {
+        self.demand.is_some()
     }
 
     /// An error if its settings cannot be read; whether they make sense is asked only of the agent that learns.

@@ -13,8 +13,8 @@
 use super::adfq::Limits;
 use super::own_variance::OwnVariance;
 use super::{
-    Algorithm, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, State, Sums,
-    bounds, largest,
+    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, State,
+    Sums, bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Result};
@@ -24,6 +24,8 @@ use serde::{Deserialize, Serialize};
 
 /// The algorithm's name, and that of the table with its settings.
 const NAME: &str = "split";
+/// Outputs of the network for each action.
+const OUTPUTS: usize = 3;
 /// Batches over which noise and spread are averaged.
 const MEMORY: f64 = 1_000.0;
 
@@ -34,6 +36,14 @@ pub(super) fn descriptor() -> Descriptor {
     })
     .policies(&["optimist", "thompson", "epsilon"])
     .settings::<SplitSettings>(SplitSettings::check)
+    .demands(demand)
+}
+
+/// A mean, an inherited variance and a hope for each action, and the own variance beside the network.
+fn demand(config: &Config, space: &Space) -> Result<Demand> {
+    let settings: SplitSettings = config.own(NAME)?;
+    let bytes = OwnVariance::bytes_needed(space.observation_len(), space.actions, settings.features);
+    Ok(Demand { outputs: OUTPUTS, bytes, less: "fewer split.features", ..Demand::default() })
 }
 
 /// Its settings: the table `[split]`. The defaults are one setting for all environments.
@@ -261,7 +271,7 @@ impl Split {
 
 impl Algorithm for Split {
     fn groups(&self) -> usize {
-        3
+        OUTPUTS
     }
 
     /// Means of 0, all of the prior inherited, and nothing hoped for but what the own variance gives.

@@ -4,7 +4,8 @@
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
-use super::{Due, Lost, Run, check_memory};
+use super::needs::{check_learner_memory, check_memory, parameters};
+use super::{Due, Lost, Run};
 use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
@@ -235,6 +236,12 @@ fn read_all_but_replay(folder: &Folder, name: &str, host: &Host) -> Result<Parts
     let (file, path) = (Container::read_in(folder, name, KIND, VERSION)?, folder.path().join(name));
     let config = read_config(&file, &path)?;
     let state: State = decode(file.get("state")?, &path)?;
+    // The file may be made up: no network is made unless the file holds one of its size.
+    let (needed, held) = (parameters(&config, &state.space, host)?, file.get("online")?.len() as u64 / 4);
+    if needed > held || needed < held && host.algorithms.get(&config.agent)?.knows_demand() {
+        return Err(unfit(&path, format!("online has {held} numbers, the network {needed}")));
+    }
+    check_learner_memory(&config, &state.space, host)?;
     let mut learner = Learner::new(&config, &state.space, &host.algorithms)?;
     fill_learner(&mut learner, &file, &path)?;
     learner.adam.t = state.adam_steps;
@@ -250,7 +257,7 @@ fn empty_replay(
     host: &Host,
     path: &Path,
 ) -> Result<(Replay, Vec<f32>)> {
-    check_memory(config, &state.space, host.memory)?;
+    check_memory(config, &state.space, host)?;
     let priorities = numbers(file.get("priorities")?, path)?;
     let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
     Ok((empty, priorities))

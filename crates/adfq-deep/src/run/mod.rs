@@ -1,15 +1,17 @@
 //! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s, checkpoints
-//! are `checkpoint`'s, logs are `logs`'. The [`Trainer`](crate::Trainer) advances it.
+//! are `checkpoint`'s, logs are `logs`', the memory it will take is `needs`'. The [`Trainer`](crate::Trainer) advances it.
 
 mod checkpoint;
 pub mod folder;
 pub(crate) mod logs;
+mod needs;
 mod restarts;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use folder::RunFolder;
+pub use needs::replay_bytes;
 pub use restarts::Restart;
 pub(crate) use restarts::Restarts;
 pub use summary::{Lost, Summary};
@@ -22,9 +24,10 @@ use crate::metrics::{Metrics, Stats, sign};
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{Replay, Transition, Written};
-use crate::{Bytes, Error, Host, Result};
+use crate::{Error, Host, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Env, Envs, Space};
+use needs::check_memory;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +85,7 @@ impl Run {
         host.check(config)?;
         let evaluation = host.env(config, false)?;
         // Before further environments are made, each of which may be a process.
-        check_memory(config, evaluation.space(), host.memory)?;
+        check_memory(config, evaluation.space(), host)?;
         Self::with_envs(config, host, host.envs(config)?, evaluation)
     }
 
@@ -94,7 +97,7 @@ impl Run {
         evaluation: Box<dyn Env>,
     ) -> Result<Self> {
         host.check(config)?;
-        check_memory(config, envs.space(), host.memory)?;
+        check_memory(config, envs.space(), host)?;
         let learner = Learner::new(config, envs.space(), &host.algorithms)?;
         let replay = Replay::new(&config.replay, config.envs, config.learning.discount, envs.space())?;
         let mut run = Self::assemble(config, host, learner, replay, envs, evaluation)?;
@@ -368,23 +371,5 @@ impl Run {
         let algorithm = &mut self.learner.algorithm;
         let names = algorithm.metrics().iter().copied();
         Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }
-    }
-}
-
-/// What the replay memory of this configuration will take in an environment with this space.
-pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
-    Bytes(config.replay.bytes_needed(config.envs, space))
-}
-
-/// An error if the replay memory would take more than there is, where that is known.
-pub(crate) fn check_memory(config: &Config, space: &Space, available: Option<u64>) -> Result<()> {
-    let needed = replay_bytes(config, space);
-    match available {
-        Some(available) if needed.0 > available => {
-            let share = available as f64 / needed.0 as f64;
-            let fits = (config.replay.capacity as f64 * share * 0.9) as usize;
-            Err(Error::Memory { needed, available: Bytes(available), fits })
-        }
-        _ => Ok(()),
     }
 }

@@ -32,7 +32,7 @@ impl Domain {
     }
 
     fn of(mdp: Mdp) -> Result<Self> {
-        let best = mdp::policy_iteration(&mdp)?;
+        let best = mdp::solve(&mdp)?;
         let reachable = mdp.reachable();
         let states = (0..mdp.states()).filter(|&state| reachable[state]);
         let pairs = states.flat_map(|state| (0..mdp.actions()).map(move |action| (state, action))).collect();

@@ -32,11 +32,17 @@ pub fn solved(mdp: &Mdp, solved: &Solved, all: bool) -> String {
     }
     text += &table(solved, all);
     let places = decimals([&solved.start_value]).max(6);
+    let earns = match solved.average_reward.is_nan() {
+        true => "what it earns a step in the long run cannot be computed".to_owned(),
+        false => format!("it earns {} a step in the long run", fixed(solved.average_reward, places)),
+    };
     text += &format!(
-        "\nAt the start the optimal policy is worth {}; it earns {} a step in the long run.\n",
-        fixed(solved.start_value, places),
-        fixed(solved.average_reward, places)
+        "\nAt the start the optimal policy is worth {}; {earns}.\n",
+        fixed(solved.start_value, places)
     );
+    if let Some(bound) = solved.bound {
+        text += &format!("No value is further than {bound:.1e} from the exact one.\n");
+    }
     text
 }
 

@@ -3,7 +3,7 @@
 use super::table::{discount, setting};
 use super::{Agent, QTable, Replay, Step};
 use crate::random::ChaCha8Rng;
-use crate::update::{Moments, Noise, NoiseKind, Update, Workspace};
+use crate::update::{Moments, Noise, NoiseKind, Update, Workspace, ignores_next};
 use crate::{Belief, Result};
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,8 @@ pub struct AdfqSettings {
     pub update: Update,
     /// The noise on targets.
     pub noise: NoiseModel,
-    /// Variance of the target of a terminal transition; the authors take 1e-3.
+    /// Variance of the target of a terminal transition; the authors take 1e-3. At discount 0 that of every transition:
+    /// nothing that follows counts, and the target is the reward.
     pub terminal_var: f64,
 }
 
@@ -158,7 +159,7 @@ impl Adfq {
     fn posterior(&mut self, step: &Step, noise: Noise) -> Result<Belief> {
         let prior = self.belief(step.state, step.action);
         let problem = &mut self.workspace.problem;
-        if step.terminal {
+        if step.terminal || ignores_next(self.discount) {
             problem.load_terminal(prior, step.reward, self.settings.terminal_var);
         } else {
             let row = self.table.shape.row(step.next_state);

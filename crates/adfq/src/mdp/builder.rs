@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// How far the probabilities of a state and an action may be from a sum of 1.
 const SUM_TOLERANCE: f64 = 1e-9;
 
+/// States are kept as numbers of 32 bits where there are many of them.
+const MOST_STATES: usize = u32::MAX as usize;
+
 /// Collects the outcomes of an MDP and checks them once, in [`build`](Self::build).
 ///
 /// A state without outcomes that only terminal transitions lead to is where an episode ends: nothing is ever chosen
@@ -103,6 +106,8 @@ impl MdpBuilder {
         if states == 0 || actions == 0 {
             return Err(MdpError::Empty { states, actions }.into());
         }
+        let pairs = states.checked_mul(actions).filter(|_| states <= MOST_STATES);
+        let pairs = pairs.ok_or(MdpError::Large { states, actions })?;
         check_gamma(self.gamma)?;
         check_label("MDP", &self.name)?;
         let state_labels = check_labels("state", self.state_labels.take(), states)?;
@@ -114,17 +119,12 @@ impl MdpBuilder {
             check_outcome(outcome, || names.pair(*state, *action))?;
         }
         let starts = merge_starts(self.starts)?;
-        let mut table = group(states * actions, actions, self.outcomes);
-        close_ends(&mut table, &starts, actions, &names)?;
-        check_sums(&table, actions, &names)?;
-
-        let mut offsets = vec![0];
-        offsets.extend(table.iter().scan(0, |end, row| {
-            *end += row.len();
-            Some(*end)
-        }));
-        let cumulative = table.iter().flat_map(|row| {
-            row.iter().scan(0.0, |sum, o| {
+        let mut table = Table::group(pairs, actions, self.outcomes)?;
+        table.close_ends(&starts, actions, &names)?;
+        table.check_sums(actions, &names)?;
+        let Table { offsets, outcomes } = table;
+        let cumulative = offsets.windows(2).flat_map(|row| {
+            outcomes[row[0]..row[1]].iter().scan(0.0, |sum, o| {
                 *sum += o.probability;
                 Some(*sum)
             })
@@ -135,9 +135,9 @@ impl MdpBuilder {
             actions,
             gamma: self.gamma,
             starts,
-            offsets,
             cumulative: cumulative.collect(),
-            outcomes: table.concat(),
+            offsets,
+            outcomes,
             state_labels,
             action_labels,
             layout: self.layout,
@@ -244,54 +244,103 @@ fn merge_starts(mut starts: Vec<(usize, f64)>) -> Result<Vec<(usize, f64)>, MdpE
     Ok(starts)
 }
 
-/// The outcomes of each (s,a) in the order they were added, coincident ones merged.
-fn group(pairs: usize, actions: usize, outcomes: Vec<(usize, usize, Outcome)>) -> Vec<Vec<Outcome>> {
-    let mut table: Vec<Vec<Outcome>> = vec![Vec::new(); pairs];
-    for (state, action, outcome) in outcomes {
-        let row = &mut table[state * actions + action];
-        match row.iter_mut().find(|kept| kept.coincides(&outcome)) {
-            Some(kept) => kept.probability += outcome.probability,
-            None => row.push(outcome),
-        }
-    }
-    table
+/// The outcomes of each (s,a), one list after the other.
+struct Table {
+    offsets: Vec<usize>,
+    outcomes: Vec<Outcome>,
 }
 
-/// Gives the states in which episodes end, and only those, outcomes worth 0.
-fn close_ends(
-    table: &mut [Vec<Outcome>],
-    starts: &[(usize, f64)],
-    actions: usize,
-    names: &Names,
-) -> Result<(), MdpError> {
-    let mut lived_in = vec![false; table.len() / actions];
-    starts.iter().for_each(|&(state, _)| lived_in[state] = true);
-    table.iter().flatten().filter(|o| !o.terminal).for_each(|o| lived_in[o.next_state] = true);
-
-    for (state, rows) in table.chunks_mut(actions).enumerate() {
-        if rows.iter().any(|row| !row.is_empty()) {
-            continue;
+impl Table {
+    /// The outcomes of each (s,a) in the order they were added, coincident ones merged. All of them lie in one piece of
+    /// memory: there may be many millions.
+    fn group(
+        pairs: usize,
+        actions: usize,
+        mut added: Vec<(usize, usize, Outcome)>,
+    ) -> Result<Self, MdpError> {
+        let too_large = |_| MdpError::Large { states: pairs / actions, actions };
+        let mut offsets: Vec<usize> = Vec::new();
+        offsets.try_reserve_exact(pairs.saturating_add(1)).map_err(too_large)?;
+        // A stable sort keeps the order within a pair; models are mostly in order already.
+        added.sort_by_key(|&(state, action, _)| state * actions + action);
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(added.len());
+        let mut added = added.into_iter().peekable();
+        for pair in 0..pairs {
+            let first = outcomes.len();
+            offsets.push(first);
+            while let Some((_, _, outcome)) =
+                added.next_if(|&(state, action, _)| state * actions + action == pair)
+            {
+                match outcomes[first..].iter_mut().find(|kept| kept.coincides(&outcome)) {
+                    Some(kept) => kept.probability += outcome.probability,
+                    None => outcomes.push(outcome),
+                }
+            }
         }
-        if lived_in[state] {
+        offsets.push(outcomes.len());
+        Ok(Self { offsets, outcomes })
+    }
+
+    fn row(&self, pair: usize) -> &[Outcome] {
+        &self.outcomes[self.offsets[pair]..self.offsets[pair + 1]]
+    }
+
+    /// Gives the states in which episodes end, and only those, outcomes worth 0.
+    fn close_ends(&mut self, starts: &[(usize, f64)], actions: usize, names: &Names) -> Result<(), MdpError> {
+        let states = (self.offsets.len() - 1) / actions;
+        let mut lived_in = vec![false; states];
+        starts.iter().for_each(|&(state, _)| lived_in[state] = true);
+        self.outcomes.iter().filter(|o| !o.terminal).for_each(|o| lived_in[o.next_state] = true);
+
+        let empty = |state: &usize| self.offsets[state * actions] == self.offsets[(state + 1) * actions];
+        let ends: Vec<usize> = (0..states).filter(empty).collect();
+        if let Some(&state) = ends.iter().find(|&&state| lived_in[state]) {
             return Err(MdpError::DeadEnd(names.state(state)));
         }
-        rows.fill(vec![Outcome::ends(1.0, state, 0.0)]);
+        self.insert_ends(&ends, actions)
     }
-    Ok(())
-}
 
-fn check_sums(table: &[Vec<Outcome>], actions: usize, names: &Names) -> Result<(), MdpError> {
-    for (pair, row) in table.iter().enumerate() {
-        let sum: f64 = row.iter().map(|o| o.probability).sum();
-        if (sum - 1.0).abs() > SUM_TOLERANCE {
-            let (state, action) = names.pair(pair / actions, pair % actions);
-            return Err(match row.is_empty() {
-                true => MdpError::Undefined { state, action },
-                false => MdpError::ProbabilitySum { state, action, sum },
-            });
+    /// Adds one outcome for each action of the states in which episodes end.
+    fn insert_ends(&mut self, ends: &[usize], actions: usize) -> Result<(), MdpError> {
+        if ends.is_empty() {
+            return Ok(());
         }
+        let states = (self.offsets.len() - 1) / actions;
+        let mut outcomes = Vec::new();
+        let room = ends.len().saturating_mul(actions).saturating_add(self.outcomes.len());
+        outcomes.try_reserve_exact(room).map_err(|_| MdpError::Large { states, actions })?;
+        let (mut ends, mut first) = (ends.iter().peekable(), 0);
+        for state in 0..states {
+            let is_end = ends.next_if_eq(&&state).is_some();
+            for pair in state * actions..(state + 1) * actions {
+                let end = self.offsets[pair + 1];
+                self.offsets[pair] = outcomes.len();
+                match is_end {
+                    true => outcomes.push(Outcome::ends(1.0, state, 0.0)),
+                    false => outcomes.extend_from_slice(&self.outcomes[first..end]),
+                }
+                first = end;
+            }
+        }
+        self.offsets[states * actions] = outcomes.len();
+        self.outcomes = outcomes;
+        Ok(())
     }
-    Ok(())
+
+    fn check_sums(&self, actions: usize, names: &Names) -> Result<(), MdpError> {
+        for pair in 0..self.offsets.len() - 1 {
+            let row = self.row(pair);
+            let sum: f64 = row.iter().map(|o| o.probability).sum();
+            if (sum - 1.0).abs() > SUM_TOLERANCE {
+                let (state, action) = names.pair(pair / actions, pair % actions);
+                return Err(match row.is_empty() {
+                    true => MdpError::Undefined { state, action },
+                    false => MdpError::ProbabilitySum { state, action, sum },
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -25,6 +25,14 @@ pub enum MdpError {
         /// Number of actions.
         actions: usize,
     },
+    /// There are more states and actions than memory can hold.
+    #[error("{states} states with {actions} actions each do not fit into memory: use fewer of them")]
+    Large {
+        /// Number of states.
+        states: usize,
+        /// Number of actions.
+        actions: usize,
+    },
     /// An index is not one of a state or an action of this MDP.
     #[error("there is no {kind} {index}: the MDP has {count}, numbered from 0")]
     Index {

@@ -1,7 +1,7 @@
 //! Finite Markov decision processes on which Q* is known.
 //!
 //! A domain states its transitions once, as an exact [`Mdp`]: the simulator samples from it ([`Mdp::step`]) and the
-//! solver computes Q* from it ([`policy_iteration`]), so the two cannot disagree. The paper's domains and a few
+//! solver computes Q* from it ([`fn@solve`]), so the two cannot disagree. The paper's domains and a few
 //! others are ready made ([`named`]); a user's own comes from a [`mod@file`] or an [`MdpBuilder`].
 //!
 //! ```
@@ -24,22 +24,26 @@ mod domains;
 mod error;
 pub mod file;
 mod grid_world;
+mod large;
 mod layout;
 mod linear;
 mod markov;
 mod model;
 mod random_mdp;
 mod registry;
+mod reverse;
 mod solve;
+mod sparse;
 
 pub use builder::MdpBuilder;
 pub use deep_sea::DeepSea;
 pub use domains::{chain, loop_, maze, minimaze, simple};
 pub use error::MdpError;
 pub use grid_world::Grid;
+pub use large::modified_policy_iteration;
 pub use layout::Layout;
 pub use markov::average_reward;
 pub use model::{Mdp, Outcome};
 pub use random_mdp::Garnet;
 pub use registry::{closest, named, names, suggestion};
-pub use solve::{Solution, policy_iteration, value_iteration};
+pub use solve::{Solution, policy_iteration, solve, value_iteration};

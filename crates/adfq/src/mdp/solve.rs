@@ -1,6 +1,12 @@
-//! What is optimal in an MDP: Q* by policy iteration, exact up to rounding, and by value iteration as a cross-check.
+//! What is optimal in an MDP: Q* by policy iteration, exact up to rounding, and by value iteration as a cross-check. How
+//! large MDPs are solved is [`large`](super::large)'s.
 
-use super::{Mdp, MdpError, markov::MarkovChain};
+use super::{
+    Mdp, MdpError,
+    large::modified_policy_iteration,
+    markov::{DENSE, MarkovChain},
+    reverse::ending_policy,
+};
 use crate::Result;
 
 /// Action values closer than this, relative to the largest value, count as ties.
@@ -25,10 +31,12 @@ pub struct Solution {
     pub q: Vec<f64>,
     /// V*(s), the largest Q*(s,·).
     pub value: Vec<f64>,
-    /// An optimal action for each state, the lowest of those that are.
+    /// An optimal action for each state. Policy iteration below γ = 1 gives the lowest of those that are.
     pub policy: Vec<usize>,
     /// How many policies were evaluated, or how many sweeps done.
     pub iterations: usize,
+    /// How far a value can be from V*, where sweeps led to it. Policy iteration is exact up to rounding and has none.
+    pub bound: Option<f64>,
 }
 
 impl Solution {
@@ -42,17 +50,35 @@ impl Solution {
     }
 
     /// Looks one step ahead of the values `v`.
-    fn ahead_of(mdp: &Mdp, v: &[f64], iterations: usize) -> Self {
+    pub(super) fn ahead_of(mdp: &Mdp, v: &[f64], iterations: usize) -> Self {
         let q = look_ahead(mdp, v);
         let slack = TIE * largest(&q);
         let rows = || q.chunks_exact(mdp.actions());
         let policy = rows().map(|row| row.iter().position(|&x| x >= max(row) - slack).unwrap_or(0)).collect();
         let value = rows().map(max).collect();
-        Self { q, value, policy, iterations }
+        Self { q, value, policy, iterations, bound: None }
     }
 }
 
-/// Q* by policy iteration (Howard 1960), each policy evaluated by exact linear solves.
+/// Q*: by [`policy_iteration`] up to 2,500 states, exact up to rounding, and by [`modified_policy_iteration`] beyond, to a
+/// relative 1e-10 in the memory of the model.
+///
+/// ```
+/// use adfq::mdp::{Garnet, policy_iteration, solve};
+///
+/// let small = Garnet::default().mdp(1)?;
+/// assert_eq!(solve(&small)?, policy_iteration(&small)?);
+/// let large = solve(&Garnet { states: 10_000, ..Garnet::default() }.mdp(1)?)?;
+/// assert!(large.bound.unwrap() < 1e-8);
+/// # Ok::<(), adfq::Error>(())
+/// ```
+pub fn solve(mdp: &Mdp) -> Result<Solution> {
+    if mdp.states() <= DENSE { policy_iteration(mdp) } else { modified_policy_iteration(mdp) }
+}
+
+/// Q* by policy iteration (Howard 1960), each policy evaluated by exact linear solves. States that lead to each other in a
+/// circle are solved together; where these are more than 2,500, the equations are solved by iteration until only rounding
+/// is left.
 ///
 /// At γ = 1 every state must be able to reach the end of the episode, and every better policy found must reach it;
 /// the policy returned is then one that does, which need not take the lowest of equally good actions.
@@ -114,7 +140,7 @@ pub fn value_iteration(mdp: &Mdp, tolerance: f64) -> Result<Solution> {
         sweeps += 1;
         let bound = (gamma * change + f64::EPSILON * largest(&values)) / (1.0 - gamma);
         if bound <= tolerance {
-            return Ok(Solution::ahead_of(mdp, &values, sweeps));
+            return Ok(Solution { bound: Some(bound), ..Solution::ahead_of(mdp, &values, sweeps) });
         }
         if sweeps == 1 {
             // Each sweep shrinks the change by γ: after so many only rounding is left. No tolerance, no sweep.
@@ -156,33 +182,11 @@ fn improve(mdp: &Mdp, policy: &[usize], values: &[f64]) -> Vec<usize> {
     rows.zip(policy).map(better).collect()
 }
 
-/// A policy under which every episode ends with probability 1: each action can bring the end one step nearer.
-fn ending_policy(mdp: &Mdp) -> Result<Vec<usize>, MdpError> {
-    let mut policy: Vec<Option<usize>> = vec![None; mdp.states()];
-    loop {
-        let ends = |state: usize, action: &usize| {
-            mdp.outcomes(state, *action).iter().any(|o| o.terminal || policy[o.next_state].is_some())
-        };
-        let open = (0..mdp.states()).filter(|&state| policy[state].is_none());
-        let nearer: Vec<(usize, usize)> = open
-            .filter_map(|state| {
-                (0..mdp.actions()).find(|action| ends(state, action)).map(|action| (state, action))
-            })
-            .collect();
-        if nearer.is_empty() {
-            break;
-        }
-        nearer.iter().for_each(|&(state, action)| policy[state] = Some(action));
-    }
-    let endless = |state| MdpError::Endless(mdp.state_label(state).into_owned());
-    policy.into_iter().enumerate().map(|(state, action)| action.ok_or_else(|| endless(state))).collect()
-}
-
 fn max(row: &[f64]) -> f64 {
     row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The largest absolute value: the scale on which values are compared.
-fn largest(q: &[f64]) -> f64 {
+pub(super) fn largest(q: &[f64]) -> f64 {
     q.iter().fold(0.0, |largest, x| x.abs().max(largest))
 }

@@ -35,7 +35,7 @@ pub use transition::{Next, Transition};
 
 pub(crate) use problem::{Moments, Problem, Shape};
 pub(crate) use quadrature::Quadrature;
-pub(crate) use transition::{check_reward_and_discount, check_target_var};
+pub(crate) use transition::{check_reward_and_discount, check_target_var, ignores_next};
 
 use crate::{Belief, Error, Result};
 use serde::{Deserialize, Serialize};

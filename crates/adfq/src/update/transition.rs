@@ -83,6 +83,13 @@ pub(crate) fn check_reward_and_discount(reward: f64, discount: f64) -> Result<()
     Ok(())
 }
 
+/// Whether nothing of what follows enters the target: at discount 0, or one so small that γ² is, the target is r for
+/// certain, as where an episode ends.
+#[inline]
+pub(crate) fn ignores_next(discount: f64) -> bool {
+    discount * discount == 0.0
+}
+
 #[inline]
 pub(crate) fn check_target_var(target_var: f64) -> Result<()> {
     if !(target_var >= 0.0 && target_var.is_finite()) {

@@ -13,7 +13,7 @@ __device__ Answer loss_adfq(const At& at) {
     const float* beyond = row_of(at, PASS_TARGET_NEXT);
     int b = at.lane < ACTIONS ? at.lane : 0;
     Problem problem = {prior[at.action], var_of(prior[ACTIONS + at.action], at.own), at.row.reward, at.row.discount,
-                       at.terminal, beyond[b], var_of(beyond[ACTIONS + b], at.own), at.own[ADFQ_TERMINAL_VAR],
+                       at.terminal || at.row.discount == 0.0f, beyond[b], var_of(beyond[ACTIONS + b], at.own), at.own[ADFQ_TERMINAL_VAR],
                        at.own[ADFQ_VAR_W], at.own[ADFQ_MIN_VAR], ACTIONS, (int)at.own[ADFQ_RULE],
                        (int)at.own[ADFQ_NOISE]};
     Moments found = posterior(problem, *at.sorted, at.lane);
