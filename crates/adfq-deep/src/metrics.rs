@@ -142,6 +142,12 @@ impl Stats {
         Self { running: vec![Episode::default(); envs], ..Self::default() }
     }
 
+    /// Whether these can be the numbers of a run in this many environments after so many steps.
+    pub fn fits(&self, envs: usize, step: u64) -> bool {
+        let counts = [self.episodes, self.updates, self.summed];
+        self.running.len() == envs && self.last.len() <= WINDOW && counts.iter().all(|&count| count <= step)
+    }
+
     /// A step in an environment. Returns go on over lost lives, to the end of the game.
     pub fn step(&mut self, env: usize, step: &Step) {
         let episode = &mut self.running[env];

@@ -23,6 +23,19 @@ impl Observation {
         }
     }
 
+    /// Whether this is an observation in this space, all of its numbers finite. One that was saved need not be.
+    pub fn fits(&self, space: &Space) -> bool {
+        let blank = Self::new(space);
+        if (&self.decoder, self.frame_bytes, self.frames.len())
+            != (&blank.decoder, blank.frame_bytes, blank.frames.len())
+        {
+            return false;
+        }
+        let mut numbers = vec![0.0; space.observation_len()];
+        self.decode(&mut numbers);
+        numbers.iter().all(|number| number.is_finite())
+    }
+
     /// The first frame of an episode: copies of it stand for those before it.
     pub fn start(&mut self, frame: &[u8]) {
         self.frames.chunks_exact_mut(self.frame_bytes).for_each(|slot| slot.copy_from_slice(frame));
@@ -49,5 +62,23 @@ impl Observation {
     /// The numbers that the network sees.
     pub fn decode(&self, out: &mut [f32]) {
         self.decoder.decode(|k| &self.frames[k * self.frame_bytes..][..self.frame_bytes], out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Such observations stood in checkpoints that were made up, and were taken as they were.
+    #[test]
+    fn what_was_made_up_does_not_fit() {
+        let space = Space::flat(4, 2);
+        let good = Observation::new(&space);
+        assert!(good.fits(&space));
+        assert!(!good.fits(&Space::flat(3, 2)));
+        assert!(!Observation { frames: vec![], ..good.clone() }.fits(&space));
+        assert!(!Observation { frame_bytes: 8, ..good.clone() }.fits(&space));
+        let nan = f32::NAN.to_ne_bytes().repeat(4);
+        assert!(!Observation { frames: nan, ..good }.fits(&space));
     }
 }

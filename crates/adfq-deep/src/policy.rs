@@ -38,6 +38,11 @@ impl Explorer {
         Self { kind, epsilon: config.epsilon(), rng: stream(config.seed, "policy") }
     }
 
+    /// The policy of this configuration, its generator where another one's is.
+    pub fn resumed(config: &Config, saved: Self) -> Self {
+        Self { rng: saved.rng, ..Self::new(config) }
+    }
+
     /// ε after this many steps; none where the policy has no ε.
     pub fn epsilon(&self, step: u64) -> Option<f64> {
         (self.kind == Kind::Epsilon).then(|| self.epsilon.at(step))

@@ -86,6 +86,29 @@ struct State {
     restarts: u64,
 }
 
+impl State {
+    /// What is wrong with it as the state of such a run. Checksums say that the file is as it was written, not who wrote it.
+    fn misfit(&self, config: &Config) -> Option<&'static str> {
+        let (envs, learning) = (config.envs as u64, &config.learning);
+        let checks = [
+            (self.step <= config.steps.saturating_add(envs), "its step is beyond the end of the run"),
+            (
+                self.due.gradient_steps <= envs / learning.every + 1,
+                "more gradient steps are due than a step makes",
+            ),
+            (self.adam_steps <= self.step, "there are more gradient steps than steps"),
+            (self.stats.fits(config.envs, self.step), "its statistics are not those of such a run"),
+            (self.observations.len() == config.envs, "there is not one observation for each environment"),
+            (
+                self.observations.iter().all(|seen| seen.fits(&self.space)),
+                "an observation does not fit its space",
+            ),
+            (self.restarts <= u64::from(u32::MAX), "the number of restarts is beyond reason"),
+        ];
+        checks.into_iter().find(|(fits, _)| !fits).map(|(_, reason)| reason)
+    }
+}
+
 /// Writes one segment beside the checkpoints.
 pub fn write_segment(folder: &Folder, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
     let mut file = Container::new(SEGMENT_KIND, VERSION);
@@ -204,7 +227,7 @@ impl Saved {
         (run.step, run.due, run.owes_evaluation) = (state.step, state.due, state.owes_evaluation);
         run.lost = state.lost;
         run.wait_for_memory();
-        run.explorer = state.explorer;
+        run.explorer = Explorer::resumed(&config, state.explorer);
         run.sampler = state.sampler;
         run.stats = state.stats;
         run.evaluated = state.evaluated;
@@ -242,6 +265,9 @@ fn read_all_but_replay(folder: &Folder, name: &str, host: &Host) -> Result<Parts
         return Err(unfit(&path, format!("online has {held} numbers, the network {needed}")));
     }
     check_learner_memory(&config, &state.space, host)?;
+    if let Some(reason) = state.misfit(&config) {
+        return Err(unfit(&path, reason));
+    }
     let mut learner = Learner::new(&config, &state.space, &host.algorithms)?;
     fill_learner(&mut learner, &file, &path)?;
     learner.adam.t = state.adam_steps;
