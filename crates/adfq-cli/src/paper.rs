@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
     /// Repetitions of every trial [default: 10, with --quick 3]
-    #[arg(long)]
+    #[arg(long, value_parser = crate::report::parse_repetitions)]
     trials: Option<NonZeroUsize>,
     /// Seed of all randomness
     #[arg(long, default_value_t = 7)]

@@ -14,6 +14,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// More repetitions of a trial than anybody waits for.
+const MOST_REPETITIONS: usize = 100_000;
+
+/// How often a trial is repeated. All trials are listed before the first begins, so their number has a bound.
+pub fn parse_repetitions(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MOST_REPETITIONS);
+    number.ok_or_else(|| format!("it is a number from 1 to {MOST_REPETITIONS}"))
+}
+
 /// So many threads, or one for each core.
 pub fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool> {
     ThreadPoolBuilder::new()

@@ -36,7 +36,7 @@ struct Calibration {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     domains: Vec<String>,
     /// Repetitions of every trial, each with seeds of its own [default: 20, with --quick 2]
-    #[arg(long)]
+    #[arg(long, value_parser = crate::report::parse_repetitions)]
     seeds: Option<NonZeroUsize>,
     /// Seed of all randomness
     #[arg(long, default_value_t = 7)]

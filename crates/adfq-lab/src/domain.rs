@@ -2,7 +2,11 @@
 
 use crate::Result;
 use adfq::mdp::{self, Mdp};
+use adfq_files::memory;
 use std::path::Path;
+
+/// Bytes of memory for each byte of a file, while it is read.
+const TEXT_TO_MODEL: u64 = 6;
 
 /// The MDP that `name` stands for: a path if it has an ending such as `.csv` or a slash, else a built-in domain.
 ///
@@ -19,7 +23,9 @@ use std::path::Path;
 pub fn open(name: &str) -> Result<Mdp> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || name.contains(['/', '\\']);
-    Ok(if is_path { mdp::file::load(path)? } else { mdp::named(name)? })
+    // A model takes several times the memory of its text.
+    let most = memory::available().map_or(u64::MAX, |bytes| bytes / TEXT_TO_MODEL);
+    Ok(if is_path { mdp::file::load_at_most(path, most)? } else { mdp::named(name)? })
 }
 
 /// One line about each built-in domain: its name and what it is.

@@ -15,6 +15,21 @@ pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] adfq_files::Error),
+    /// An agent whose tables are larger than the memory there is.
+    #[error(
+        "the agent {agent} needs {needed} for {pairs} states and actions, and this machine has {available} left; \
+         take another agent"
+    )]
+    AgentMemory {
+        /// Its name.
+        agent: &'static str,
+        /// Pairs of a state and an action.
+        pairs: usize,
+        /// What it would take.
+        needed: adfq_deep::Bytes,
+        /// What there is.
+        available: adfq_deep::Bytes,
+    },
     /// Statistics, a table or a figure failed.
     #[error(transparent)]
     Report(#[from] adfq_report::Error),

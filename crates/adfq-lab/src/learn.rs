@@ -4,11 +4,13 @@
 
 pub use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec as LearnSettings, Start};
 
-use crate::Result;
 use crate::solve::{Solved, SolvedState};
+use crate::{Error, Result};
 use adfq::agent::Agent;
 use adfq::mdp::{Mdp, average_reward};
 use adfq::{Belief, MaxOfGaussians};
+use adfq_deep::Bytes;
+use adfq_files::memory;
 use serde::Serialize;
 
 /// How often the progress is reported.
@@ -108,6 +110,11 @@ impl LearnedState {
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64)) -> Result<Learned> {
+    let (needed, available) = (settings.bytes_needed(mdp), memory::available().unwrap_or(u64::MAX));
+    if needed > available {
+        let (agent, pairs) = (settings.agent.name(), mdp.states().saturating_mul(mdp.actions()));
+        return Err(Error::AgentMemory { agent, pairs, needed: Bytes(needed), available: Bytes(available) });
+    }
     // First: an MDP that has no solution should say so before anything is learned.
     let solved = Solved::of(mdp)?;
     let start = settings.start(mdp)?;

@@ -10,7 +10,7 @@ pub use prior_spec::{PriorSpec, Start};
 
 use crate::agent::{
     Adfq, AdfqSettings, BayesianQ, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma, Prior,
-    QLearning, Rewards, SplitAdfq, SplitSettings, SplitStream, StreamSettings, Updating,
+    QLearning, Replay, Rewards, SplitAdfq, SplitSettings, SplitStream, StreamSettings, Updating,
 };
 use crate::mdp::Mdp;
 use crate::policy::{Active, AnyPolicy, Boltzmann, Epsilon, EpsilonGreedy, Optimist, Thompson, Uniform, Vpi};
@@ -395,6 +395,27 @@ impl RunSpec {
         let agent = self.agent(mdp)?.build(mdp, self.seed, "learn", "learn")?;
         let (world, choice) = (stream(self.seed, "learn/world"), stream(self.seed, "learn/policy"));
         Ok(Session::new(mdp, agent, policy, world).with_policy_rng(choice))
+    }
+
+    /// Bytes that the agent's tables take in this MDP, at the least; KTD-Q's covariance grows with the square of the number
+    /// of pairs. Nothing is allocated to find out.
+    ///
+    /// ```
+    /// use adfq::spec::{AgentKind, RunSpec};
+    ///
+    /// let sea = adfq::mdp::named("deepsea-100")?;
+    /// let spec = RunSpec { agent: AgentKind::KtdQ, ..RunSpec::for_mdp(&sea) };
+    /// assert!(spec.bytes_needed(&sea) > 400_000_000);
+    /// # Ok::<(), adfq::Error>(())
+    /// ```
+    pub fn bytes_needed(&self, mdp: &Mdp) -> u64 {
+        let pairs = (mdp.states() as u64).saturating_mul(mdp.actions() as u64);
+        let each = match self.agent {
+            AgentKind::KtdQ => pairs.saturating_add(1).saturating_mul(4),
+            _ if self.replay => 16 * Replay::CAPACITY as u64,
+            _ => 16,
+        };
+        pairs.saturating_mul(each)
     }
 
     /// The agent with all its settings, from the belief that the prior means.

@@ -345,3 +345,67 @@ fn decode<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T> {
 fn unfit(path: &Path, reason: impl ToString) -> Error {
     Error::Checkpoint { path: PathBuf::from(path), reason: reason.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A checkpoint of a small run, with another configuration and another space written into it.
+    fn forged(folder: &Path, change: impl Fn(&mut Config, &mut Space)) -> PathBuf {
+        let (config, host) = (Config::for_env("cartpole").unwrap(), Host::default());
+        let run = Run::new(&config, &host).unwrap();
+        let path = folder.join("checkpoint");
+        write(&path, &run, &[], LogLengths::default()).unwrap();
+        let file = Container::read(&path, KIND, VERSION).unwrap();
+        let mut config = read_config(&file, &path).unwrap();
+        let mut state: State = decode(file.get("state").unwrap(), &path).unwrap();
+        change(&mut config, &mut state.space);
+        let (config, state) = (config.to_toml().unwrap(), postcard::to_stdvec(&state).unwrap());
+        let mut other = Container::new(KIND, VERSION);
+        for name in file.names().filter(|&name| name != "config" && name != "state") {
+            other.put(name, file.get(name).unwrap());
+        }
+        other.put("config", config.as_bytes()).put("state", &state[..]);
+        other.write(&path).unwrap();
+        path
+    }
+
+    /// Files of a few kilobytes that ask for more memory than there is, or than can be counted.
+    #[test]
+    fn made_up_sizes_are_refused_before_they_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let dense = |units| adfq_nn::Layer::Dense { units };
+        type Change = Box<dyn Fn(&mut Config, &mut Space)>;
+        let mut forgeries: Vec<Change> = vec![];
+        for huge in [1 << 31, 1 << 62, 1_000_000_000_000_000_000_usize] {
+            forgeries.push(Box::new(move |config, _| config.network.layers = vec![dense(huge); 3]));
+            forgeries.push(Box::new(move |config, _| config.network.dueling = Some(huge)));
+            forgeries.push(Box::new(move |_, space| space.frame = vec![huge, huge, huge]));
+            forgeries.push(Box::new(move |_, space| space.frame = vec![huge]));
+            forgeries.push(Box::new(move |_, space| space.stack = huge));
+            forgeries.push(Box::new(move |_, space| space.actions = huge));
+            forgeries.push(Box::new(move |config, _| {
+                (config.learning.batch, config.replay.capacity) = (huge, huge)
+            }));
+        }
+        for (number, change) in forgeries.iter().enumerate() {
+            let path = forged(folder.path(), change);
+            let host = Host { memory: Some(1 << 30), ..Host::default() };
+            let message = match read_learner(&path, &host) {
+                Ok(_) => panic!("forgery {number}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_run_read_back_asks_for_no_more_environments_than_fit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = forged(folder.path(), |config, _| {
+            (config.envs, config.replay.capacity) = (1 << 50, 1 << 60);
+        });
+        let host = Host { memory: Some(1 << 30), ..Host::default() };
+        assert!(matches!(read(&path, &host), Err(Error::Memory { .. })));
+    }
+}

@@ -55,7 +55,8 @@ struct Part {
 /// An error that names the largest part if all of them, and what else is taken, are more than there is.
 fn check_parts(parts: &[Part], available: Bytes, other: u64) -> Result<()> {
     let needed = parts.iter().fold(other, |sum, part| sum.saturating_add(part.bytes));
-    match parts.iter().max_by_key(|part| part.bytes) {
+    // Of equals the first: sizes that nobody can count are all the same.
+    match parts.iter().rev().max_by_key(|part| part.bytes) {
         Some(&Part { what, bytes, less }) if needed > available.0 => {
             Err(Error::Needs { what, part: Bytes(bytes), needed: Bytes(needed), available, less })
         }

@@ -6,6 +6,7 @@ use super::{
     draft::{Draft, Row},
 };
 use crate::mdp::{Mdp, MdpError};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 const COLUMNS: [&str; 6] = ["state", "action", "probability", "next_state", "reward", "terminal"];
@@ -73,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Draft, MdpError> {
         let fields = split(content).map_err(|e| at(place(), e))?;
         match &header {
             None => header = Some(Header::new(&fields).map_err(|e| at(place(), e))?),
-            Some(header) => draft.rows.push(header.row(&fields, line).map_err(|e| at(place(), e))?),
+            Some(header) => header.read_row(&mut draft, &fields, line).map_err(|e| at(place(), e))?,
         }
     }
     match header {
@@ -95,7 +96,7 @@ fn read_comment(draft: &mut Draft, comment: &str, line: usize) -> Result<(), Mdp
                 Some((name, probability)) => {
                     Ok((name.trim().into(), number("the start's probability", probability)?))
                 }
-                None => Ok((entry, 1.0)),
+                None => Ok((entry.into_owned(), 1.0)),
             });
             draft.starts = entries.collect::<Result<_, MdpError>>()?;
             draft.start_place = format!("line {line}");
@@ -112,7 +113,7 @@ struct Header {
 }
 
 impl Header {
-    fn new(fields: &[String]) -> Result<Self, MdpError> {
+    fn new(fields: &[Cow<str>]) -> Result<Self, MdpError> {
         let mut columns = [0; COLUMNS.len()];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
             *column = fields.iter().position(|field| field == name).ok_or_else(|| {
@@ -125,36 +126,33 @@ impl Header {
         Ok(Self { columns, width: fields.len() })
     }
 
-    fn row(&self, fields: &[String], line: usize) -> Result<Row, MdpError> {
+    fn read_row(&self, draft: &mut Draft, fields: &[Cow<str>], line: usize) -> Result<(), MdpError> {
         if fields.len() != self.width {
             let problem = format!("{} fields, but the header has {}", fields.len(), self.width);
             return Err(MdpError::Syntax(problem));
         }
-        let [state, action, probability, next_state, reward, terminal] =
-            self.columns.map(|c| fields[c].as_str());
+        let [state, action, probability, next_state, reward, terminal] = self.columns.map(|c| &*fields[c]);
         for (column, name) in [("state", state), ("action", action), ("next_state", next_state)] {
             if name.is_empty() {
                 return Err(MdpError::Syntax(format!("the {column} is empty")));
             }
         }
-        Ok(Row {
+        let (probability, reward) = (number("the probability", probability)?, number("the reward", reward)?);
+        let terminal = match terminal.to_ascii_lowercase().as_str() {
+            "true" | "1" => true,
+            "false" | "0" => false,
+            _ => return Err(MdpError::Syntax(format!("terminal is {terminal:?}, neither true nor false"))),
+        };
+        draft.rows.push(Row {
             line,
-            transition: None,
-            state: state.into(),
-            action: action.into(),
-            next_state: next_state.into(),
-            probability: number("the probability", probability)?,
-            reward: number("the reward", reward)?,
-            terminal: match terminal.to_ascii_lowercase().as_str() {
-                "true" | "1" => true,
-                "false" | "0" => false,
-                _ => {
-                    return Err(MdpError::Syntax(format!(
-                        "terminal is {terminal:?}, neither true nor false"
-                    )));
-                }
-            },
-        })
+            state: draft.states.number(state),
+            action: draft.actions.number(action),
+            next_state: draft.states.number(next_state),
+            terminal,
+            probability,
+            reward,
+        });
+        Ok(())
     }
 }
 
@@ -163,15 +161,18 @@ fn number(what: &str, text: &str) -> Result<f64, MdpError> {
 }
 
 /// The fields of a line, without the blanks around them and the quotes.
-fn split(line: &str) -> Result<Vec<String>, MdpError> {
-    let mut fields = Vec::new();
+fn split(line: &str) -> Result<Vec<Cow<'_, str>>, MdpError> {
+    let mut fields = Vec::with_capacity(COLUMNS.len());
     let mut rest = line.trim();
     loop {
         let (field, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquote(quoted)?,
+            Some(quoted) => {
+                let (field, after) = unquote(quoted)?;
+                (Cow::Owned(field), after)
+            }
             None => {
                 let end = rest.find(',').unwrap_or(rest.len());
-                (rest[..end].trim().into(), &rest[end..])
+                (Cow::Borrowed(rest[..end].trim()), &rest[end..])
             }
         };
         fields.push(field);

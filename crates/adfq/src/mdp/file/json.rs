@@ -102,31 +102,38 @@ pub(super) fn read(text: &str) -> Result<Draft, MdpError> {
         Some(Start::One(name)) => vec![(name.into(), 1.0)],
         Some(Start::Many(states)) => states.into_iter().collect(),
     };
-    let mut rows = Vec::with_capacity(document.transitions.len());
+    let mut draft = Draft {
+        name: document.name,
+        gamma: document.gamma,
+        starts,
+        start_place: "\"start\"".into(),
+        counted: true,
+        ..Draft::default()
+    };
     let (mut line, mut counted) = (1, 0);
     for (index, raw) in document.transitions.iter().enumerate() {
         // A raw value is a slice of the text, so where it lies in memory tells where it stands in the file.
         let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
         line += text[counted..offset].matches('\n').count();
         counted = offset;
-        rows.push(read_transition(raw.get(), index + 1, line)?);
+        read_transition(&mut draft, raw.get(), index + 1, line)?;
     }
-    Ok(Draft { name: document.name, gamma: document.gamma, starts, start_place: "\"start\"".into(), rows })
+    Ok(draft)
 }
 
-fn read_transition(text: &str, transition: usize, line: usize) -> Result<Row, MdpError> {
+fn read_transition(draft: &mut Draft, text: &str, transition: usize, line: usize) -> Result<(), MdpError> {
     let read: Transition = serde_json::from_str(text)
         .map_err(|e| at(format!("transition {transition} (line {line})"), syntax(&e)))?;
-    Ok(Row {
+    draft.rows.push(Row {
         line,
-        transition: Some(transition),
-        state: read.state.into(),
-        action: read.action.into(),
-        next_state: read.next_state.into(),
+        state: draft.states.number(&String::from(read.state)),
+        action: draft.actions.number(&String::from(read.action)),
+        next_state: draft.states.number(&String::from(read.next_state)),
+        terminal: read.terminal,
         probability: read.probability,
         reward: read.reward,
-        terminal: read.terminal,
-    })
+    });
+    Ok(())
 }
 
 /// What serde says, without its own idea of the place.

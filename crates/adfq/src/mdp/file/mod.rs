@@ -44,6 +44,8 @@ use super::{Mdp, MdpError};
 use crate::Result;
 pub use csv::to_csv;
 pub use json::to_json;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// What an MDP is called if nothing says so.
@@ -79,6 +81,11 @@ pub fn parse_json(text: &str) -> Result<Mdp> {
 /// # Ok::<(), adfq::Error>(())
 /// ```
 pub fn load(path: impl AsRef<Path>) -> Result<Mdp> {
+    load_at_most(path, u64::MAX)
+}
+
+/// The same, unless the file has more bytes than this. No more of it is read, whatever it is.
+pub fn load_at_most(path: impl AsRef<Path>, bytes: u64) -> Result<Mdp> {
     let path = path.as_ref();
     let place = path.display().to_string();
     let read = match path.extension().and_then(|end| end.to_str()) {
@@ -90,12 +97,23 @@ pub fn load(path: impl AsRef<Path>) -> Result<Mdp> {
             );
         }
     };
-    let text = std::fs::read_to_string(path).map_err(|e| at(place.clone(), MdpError::Io(e.to_string())))?;
+    let text = read_text(path, bytes).map_err(|e| at(place.clone(), MdpError::Io(e.to_string())))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(UNNAMED);
     read(&text).map_err(Into::into).and_then(|draft| draft.build(stem)).map_err(|error| match error {
         crate::Error::Mdp(error) => at(place, error).into(),
         other => other,
     })
+}
+
+fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(most.saturating_add(1)).read_to_string(&mut text)?;
+    match read as u64 > most {
+        true => {
+            Err(io::Error::other(format!("it is larger than the {most} bytes for which there is memory")))
+        }
+        false => Ok(text),
+    }
 }
 
 fn at(place: impl Into<String>, problem: MdpError) -> MdpError {
