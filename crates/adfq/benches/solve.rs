@@ -80,7 +80,8 @@ fn peak() -> Option<u64> {
 fn main() {
     let states = std::env::args().filter_map(|argument| argument.parse().ok()).next().unwrap_or(1_000_000);
     let random = |gamma| Garnet { states, actions: 2, branching: 5, gamma, ..Garnet::default() }.mdp(1);
-    let models: [(&str, Box<dyn Fn() -> Mdp>); 9] = [
+    type Make = Box<dyn Fn() -> Mdp>;
+    let models: [(&str, Make); 9] = [
         ("random, 5 successors, gamma 0.95", Box::new(|| random(0.95).expect("valid"))),
         ("random, 5 successors, gamma 0.9999", Box::new(|| random(0.9999).expect("valid"))),
         ("room, gamma 0.99", Box::new(|| room(states, 0.99))),

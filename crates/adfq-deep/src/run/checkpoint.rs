@@ -350,12 +350,14 @@ fn unfit(path: &Path, reason: impl ToString) -> Error {
 mod tests {
     use super::*;
 
-    /// A checkpoint of a small run, with another configuration and another space written into it.
-    fn forged(folder: &Path, change: impl Fn(&mut Config, &mut Space)) -> PathBuf {
+    const FORGED: &str = "checkpoint";
+
+    /// Writes a checkpoint of a small run, with another configuration and another space written into it.
+    fn forge(folder: &Folder, change: impl Fn(&mut Config, &mut Space)) {
         let (config, host) = (Config::for_env("cartpole").unwrap(), Host::default());
         let run = Run::new(&config, &host).unwrap();
-        let path = folder.join("checkpoint");
-        write(&path, &run, &[], LogLengths::default()).unwrap();
+        let path = folder.path().join(FORGED);
+        write(folder, FORGED, &run, &[], LogLengths::default()).unwrap();
         let file = Container::read(&path, KIND, VERSION).unwrap();
         let mut config = read_config(&file, &path).unwrap();
         let mut state: State = decode(file.get("state").unwrap(), &path).unwrap();
@@ -367,13 +369,13 @@ mod tests {
         }
         other.put("config", config.as_bytes()).put("state", &state[..]);
         other.write(&path).unwrap();
-        path
     }
 
     /// Files of a few kilobytes that ask for more memory than there is, or than can be counted.
     #[test]
     fn made_up_sizes_are_refused_before_they_are_asked_for() {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
         let dense = |units| adfq_nn::Layer::Dense { units };
         type Change = Box<dyn Fn(&mut Config, &mut Space)>;
         let mut forgeries: Vec<Change> = vec![];
@@ -389,9 +391,9 @@ mod tests {
             }));
         }
         for (number, change) in forgeries.iter().enumerate() {
-            let path = forged(folder.path(), change);
+            forge(&folder, change);
             let host = Host { memory: Some(1 << 30), ..Host::default() };
-            let message = match read_learner(&path, &host) {
+            let message = match read_learner(&folder, FORGED, &host) {
                 Ok(_) => panic!("forgery {number}"),
                 Err(error) => error.to_string(),
             };
@@ -401,11 +403,12 @@ mod tests {
 
     #[test]
     fn a_run_read_back_asks_for_no_more_environments_than_fit() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = forged(folder.path(), |config, _| {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        forge(&folder, |config, _| {
             (config.envs, config.replay.capacity) = (1 << 50, 1 << 60);
         });
         let host = Host { memory: Some(1 << 30), ..Host::default() };
-        assert!(matches!(read(&path, &host), Err(Error::Memory { .. })));
+        assert!(matches!(read(&folder, FORGED, &host), Err(Error::Memory { .. } | Error::Checkpoint { .. })));
     }
 }
