@@ -105,6 +105,7 @@ fn what_cannot_be_is_said() {
     for (args, input, message) in [
         (&["--rule", "exact", "--noise", "approximate"][..], GOOD, "does not take approximate noise"),
         (&["--rule", "grid", "--samples", "1"], GOOD, "a grid needs at least 2 samples"),
+        (&["--rule", "grid", "--samples", "1000000000000000000"], GOOD, "at most 10000000"),
         (&["--floor", "-1"], GOOD, "the variance floor"),
         (&["no-such-file.jsonl"], "", "cannot read no-such-file.jsonl"),
         (&["--rule", "magic"], "", "[possible values: analytic, exact, grid]"),

@@ -66,7 +66,9 @@ pub enum Error {
     #[error("the variance floor must be finite and not negative, but it is {0}")]
     Floor(f64),
     /// Settings of the grid rule that give no grid.
-    #[error("a grid needs at least 2 samples and a positive, finite reach, but it has {samples} and {reach}")]
+    #[error(
+        "a grid needs at least 2 samples, at most 10000000, and a positive, finite reach, but it has {samples} and {reach}"
+    )]
     Grid {
         /// Number of samples asked for.
         samples: usize,

@@ -10,6 +10,9 @@ use super::problem::Shape;
 use super::{Components, Moments, Noise, Rule, RuleKind, Transition, Update, Workspace};
 use crate::{Belief, Error, Result};
 
+/// More samples than any posterior needs: they take 80 MB.
+const MOST_SAMPLES: usize = 10_000_000;
+
 /// An even grid of `samples` points that reaches `reach` standard deviations beyond the prior and every target.
 ///
 /// ```
@@ -26,9 +29,9 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with at least two samples and a positive, finite reach.
+    /// A grid with two to ten million samples and a positive, finite reach.
     pub fn new(samples: usize, reach: f64) -> Result<Self> {
-        if samples < 2 || !(reach > 0.0 && reach.is_finite()) {
+        if !((2..=MOST_SAMPLES).contains(&samples) && reach > 0.0 && reach.is_finite()) {
             return Err(Error::Grid { samples, reach });
         }
         Ok(Self { samples, reach })
