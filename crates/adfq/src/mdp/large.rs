@@ -17,11 +17,8 @@ const TOLERANCE: f64 = 1e-10;
 const GAIN: f64 = 1e-13;
 const GREATEST_GAIN: f64 = 1e-10;
 
-/// Sweeps of a round.
-const SWEEPS: usize = 3;
-
-/// A round's sweeps end when the values change by less than this share of their first change.
-const SETTLED: f64 = 0.1;
+/// Sweeps go on while the change of a value falls to less than this share of that in the sweep before.
+const FAST: f64 = 0.25;
 
 /// How exactly a policy is evaluated, relative to the change of the last sweep.
 const ROUGHLY: f64 = 0.01;
@@ -135,32 +132,28 @@ struct Improving<'a> {
 
 /// What a round's sweeps did.
 struct Improved {
-    /// The largest change of a value in the last of them.
+    /// The largest change of a value in the last one away from the goals.
     change: f64,
     /// Whether some state has another action than before.
     switched: bool,
 }
 
 impl Improving<'_> {
-    /// Sweeps to and fro until the values settle. An action replaces the policy's if it is better by more than `gain`.
+    /// Sweeps to and fro as long as that settles the values fast. An action replaces the policy's if it is better by more
+    /// than `gain`.
     fn improve(&mut self, order: &[u32], gain: f64) -> Improved {
-        let (mut first, mut switched) = (0.0, false);
-        for sweep in 0..SWEEPS {
-            let step = |state: &u32| self.improve_state(*state as usize, gain);
-            let changes = if sweep % 2 == 0 {
-                fold(order.iter().map(step))
-            } else {
-                fold(order.iter().rev().map(step))
-            };
-            switched |= changes.switched;
-            if sweep == 0 {
-                first = changes.change;
-            }
-            if changes.change <= SETTLED * first {
-                return Improved { switched, ..changes };
+        let mut all = Improved { change: f64::INFINITY, switched: false };
+        loop {
+            let before = all.change;
+            let there = fold(order.iter().map(|&state| self.improve_state(state as usize, gain)));
+            let back = fold(order.iter().rev().map(|&state| self.improve_state(state as usize, gain)));
+            all.change = there.change;
+            all.switched |= there.switched | back.switched;
+            // Where one sweep does not bring much, many would be needed: then the policy is evaluated.
+            if there.change == 0.0 || there.change > FAST * before {
+                return all;
             }
         }
-        Improved { change: first, switched }
     }
 
     fn improve_state(&mut self, state: usize, gain: f64) -> Improved {
