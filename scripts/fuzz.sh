@@ -6,7 +6,8 @@
 #   scripts/fuzz.sh 600 checkpoints   # one target
 #   scripts/fuzz.sh --corpus 3600     # afterwards the smallest inputs with the same coverage become the corpus
 #
-# The corpus is in fuzz/corpus/TARGET. What fails is left in target/fuzz/TARGET/, and a line says how to run it again.
+# The corpus is in fuzz/corpus/TARGET.tar.gz. What fails is left in target/fuzz/TARGET/failed, from where it is
+# tried first the next time.
 # Two targets run at a time. The flags are those of cargo-fuzz, less the sanitizers: the code is safe Rust.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -35,25 +36,27 @@ cargo build --release --quiet --manifest-path fuzz/Cargo.toml --target "$host"
 
 fuzz() {
     local target=$1 found=$out/$1
-    mkdir -p "$found/corpus" "fuzz/corpus/$target"
+    local archive=fuzz/corpus/$target.tar.gz
+    mkdir -p "$found/corpus" "$found/failed" fuzz/corpus
+    if [[ -e $archive ]]; then tar -xzf "$archive" -C "$found/corpus"; fi
     # Folders are forged in memory where that is possible: a disk would be waited for at every one.
     local tmp
     tmp=$(mktemp -d -p "$([[ -w /dev/shm ]] && echo /dev/shm || echo "$found")")
-    local limits=(-timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 "-artifact_prefix=$found/")
+    local limits=(-timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 "-artifact_prefix=$found/failed/")
     # One thread: the threads of a pool would wait for each other more than they compute.
     if ! TMPDIR=$tmp RAYON_NUM_THREADS=1 timeout $((seconds + 300)) \
         "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" -max_total_time="$seconds" \
-        "$found/corpus" "fuzz/corpus/$target" >"$found/log" 2>&1; then
+        "$found/corpus" "$found/failed" >"$found/log" 2>&1; then
         rm -rf "$tmp"
         tail -n 40 "$found/log"
-        echo "fuzz: $target failed; run again: $CARGO_TARGET_DIR/$host/release/$target $found/(crash|timeout|oom)-*" >&2
+        echo "fuzz: $target failed; run again: $CARGO_TARGET_DIR/$host/release/$target $found/failed/*" >&2
         return 1
     fi
     if $keep; then
-        rm -rf "$found/smallest" && mkdir -p "$found/smallest"
-        TMPDIR=$tmp RAYON_NUM_THREADS=1 "$CARGO_TARGET_DIR/$host/release/$target" -merge=1 -max_len=1024 "$found/smallest" "$found/corpus" \
-            "fuzz/corpus/$target" >"$found/merge" 2>&1
-        rm -rf "fuzz/corpus/$target" && mv "$found/smallest" "fuzz/corpus/$target"
+        rm -rf "$found/smallest" && mkdir "$found/smallest"
+        TMPDIR=$tmp RAYON_NUM_THREADS=1 "$CARGO_TARGET_DIR/$host/release/$target" -merge=1 -max_len=1024 \
+            "$found/smallest" "$found/corpus" "$found/failed" >"$found/merge" 2>&1
+        tar -C "$found/smallest" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c . | gzip -n9 >"$archive"
     fi
     rm -rf "$tmp"
     echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") executions in $seconds s"
