@@ -224,7 +224,7 @@ fn game<G: Game + 'static>(minimal_actions: bool) -> Result<Box<dyn Env>> {
 }
 
 /// Episodes of the finite MDPs without an end of their own are cut off, so that there are returns to report.
-const MDP_LIMIT: u64 = 1000;
+pub(crate) const MDP_LIMIT: u64 = 1000;
 
 /// The environment of this crate with this name in lower case.
 fn built_in(name: &str) -> Option<Result<Box<dyn Env>>> {
@@ -244,7 +244,7 @@ fn built_in(name: &str) -> Option<Result<Box<dyn Env>>> {
 }
 
 /// The game that a name in lower case means, in our spelling, and whether with its minimal set of actions.
-fn minatar(name: &str) -> Option<(String, bool)> {
+pub(crate) fn minatar(name: &str) -> Option<(String, bool)> {
     let game = name.strip_prefix("minatar/")?;
     let (game, minimal) = match game.strip_suffix("-v0") {
         Some(game) => (game, false),
@@ -258,7 +258,7 @@ fn minatar(name: &str) -> Option<(String, bool)> {
 }
 
 /// The DeepSea that a name in lower case means.
-fn deep_sea(name: &str) -> Option<DeepSea> {
+pub(crate) fn deep_sea(name: &str) -> Option<DeepSea> {
     let rest = name.strip_prefix("deepsea-")?;
     let (rest, shuffle) = match rest.split_once("-shuffled-") {
         Some((rest, seed)) => (rest, Some(seed.parse().ok()?)),

@@ -111,28 +111,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// Two runs that differ in nothing, the seed included.
-    #[error("{} and {} are the same run, {label} with seed {seed}; leave one of them out", first.display(), second.display())]
-    SameRun {
-        /// What was run.
-        label: String,
-        /// Its seed.
-        seed: u64,
-        /// A folder.
-        first: PathBuf,
-        /// The other folder.
-        second: PathBuf,
-    },
-    /// Runs without a step at which what all of them had reached is known.
-    #[error(
-        "the runs on {env} share no step at which all were evaluated; compare those with equal {setting}"
-    )]
-    NoCommonStep {
-        /// The environment.
-        env: String,
-        /// The setting that decides at which steps.
-        setting: &'static str,
-    },
     /// A deep agent, its environment or its memory failed.
     #[error(transparent)]
     Deep(#[from] adfq_deep::Error),

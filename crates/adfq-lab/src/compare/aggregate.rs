@@ -1,12 +1,12 @@
 //! One number for each label over several environments, on a common scale.
 
 use super::environment::Environment;
+use super::range::Range;
 use super::score::{Chance, Improvement, Score, improvements};
 use crate::Result;
-use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 
-/// Labels compared over all environments in which each of them has runs.
+/// Labels compared over the environments whose scale is known and in which each of them has runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
     /// The environments, and what is 0 and 1 in each.
@@ -26,30 +26,6 @@ pub struct Overall {
     pub iqm: Score,
 }
 
-/// The scale of an environment: a normalised return is (return − low) / (high − low).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Range {
-    /// The environment.
-    pub env: String,
-    /// The lowest final return among the labels, each the mean over its seeds.
-    pub low: f64,
-    /// The highest.
-    pub high: f64,
-}
-
-impl Range {
-    fn of(environment: &Environment) -> Self {
-        let means: Vec<f64> = environment.entries.iter().map(|entry| mean(&entry.finals())).collect();
-        let low = means.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self { env: environment.env.clone(), low, high }
-    }
-
-    fn normalised(&self, x: f64) -> f64 {
-        (x - self.low) / (self.high - self.low)
-    }
-}
-
 /// Compares over environments; nothing if fewer than two can be used.
 pub(super) fn aggregate(
     environments: &[Environment],
@@ -57,17 +33,14 @@ pub(super) fn aggregate(
     chance: Chance,
 ) -> Result<Option<Aggregate>> {
     let common = environments.iter().filter(|environment| environment.entries.len() == labels.len());
-    let common: Vec<(Range, &Environment)> = common
-        .map(|environment| (Range::of(environment), environment))
-        // Where all labels end equal there is no scale; so it is with a single label.
-        .filter(|(range, _)| range.high > range.low)
-        .collect();
+    let common: Vec<(&Range, &Environment)> =
+        common.filter_map(|environment| Some((environment.range.as_ref()?, environment))).collect();
     if common.len() < 2 {
         return Ok(None);
     }
     let finals = |label: &String, scale: fn(&Range, f64) -> f64| -> Vec<Vec<f64>> {
         let entries = common.iter().flat_map(|(range, environment)| {
-            environment.entries.iter().filter(|entry| entry.label == *label).map(move |entry| (range, entry))
+            environment.entries.iter().filter(|entry| entry.label == *label).map(move |entry| (*range, entry))
         });
         entries.map(|(range, entry)| entry.finals().iter().map(|&x| scale(range, x)).collect()).collect()
     };
@@ -79,6 +52,6 @@ pub(super) fn aggregate(
     let raw: Vec<(&str, Vec<Vec<f64>>)> =
         labels.iter().map(|label| (label.as_str(), finals(label, |_, x| x))).collect();
     let improvement = improvements("all", &raw, chance)?;
-    let ranges = common.iter().map(|(range, _)| range.clone()).collect();
+    let ranges = common.iter().map(|&(range, _)| range.clone()).collect();
     Ok(Some(Aggregate { ranges, scores, improvement }))
 }

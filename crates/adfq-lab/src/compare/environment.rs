@@ -1,10 +1,13 @@
-//! The runs of one environment side by side, at the evaluations that all of them have.
+//! The runs of one environment side by side, at the evaluations that all compared runs have.
 
 use super::label::Label;
+use super::range::Range;
 use super::run::{Returns, Run};
 use super::score::{Chance, Improvement, Score, improvements};
+use super::select::{LeftOut, Selection};
+use crate::Result;
 use crate::stats::mean;
-use crate::{Error, Result};
+use adfq_report::text::count;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,8 +21,15 @@ pub struct Environment {
     pub steps: Vec<u64>,
     /// What was compared, by label.
     pub entries: Vec<Entry>,
-    /// For each pair of labels, the probability that the final return of one exceeds the other's.
+    /// For each pair of labels with two seeds or more, the probability that the final return of one exceeds the
+    /// other's.
     pub improvement: Vec<Improvement>,
+    /// The scale of its returns, where reference scores are known.
+    #[serde(default)]
+    pub range: Option<Range>,
+    /// The runs that are not compared.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
     /// What a reader has to know to take the numbers for what they are.
     pub notes: Vec<String>,
 }
@@ -69,19 +79,22 @@ impl Environment {
         returns: Returns,
         chance: Chance,
     ) -> Result<Self> {
-        let runs: Vec<&Run> = groups.values().flatten().collect();
-        let steps = common_steps(env, &runs, returns)?;
-        let entry = |(label, group): (&Label, &Vec<Run>)| entry(env, label, group, &steps, chance);
-        let entries: Vec<Entry> = groups.iter().map(entry).collect::<Result<_>>()?;
+        let Selection { groups: selected, steps, left_out } = Selection::of(groups, returns);
+        let entry = |(label, group): &(&Label, Vec<&Run>)| entry(env, label, group, &steps, chance);
+        let entries: Vec<Entry> = selected.iter().map(entry).collect::<Result<_>>()?;
         let finals: Vec<(&str, Vec<Vec<f64>>)> =
             entries.iter().map(|entry| (entry.label.as_str(), vec![entry.finals()])).collect();
         let improvement = improvements(env, &finals, chance)?;
-        let notes = notes(&runs, &entries, &steps, returns);
-        Ok(Self { env: env.to_owned(), steps, entries, improvement, notes })
+        let runs: Vec<&Run> = selected.into_iter().flat_map(|(_, group)| group).collect();
+        let mut notes = left_out_notes(&left_out, &entries);
+        notes.extend(length_notes(&runs, &steps, returns));
+        notes.extend(seed_notes(&entries));
+        let range = Range::of(env, &runs);
+        Ok(Self { env: env.to_owned(), steps, entries, improvement, range, left_out, notes })
     }
 }
 
-fn entry(env: &str, label: &Label, group: &[Run], steps: &[u64], chance: Chance) -> Result<Entry> {
+fn entry(env: &str, label: &Label, group: &[&Run], steps: &[u64], chance: Chance) -> Result<Entry> {
     let label = label.to_string();
     let runs: Vec<Scored> = group.iter().map(|run| scored(run, steps)).collect();
     let name = |what: &str| format!("{env}/{label}/{what}");
@@ -103,33 +116,31 @@ fn scored(run: &Run, steps: &[u64]) -> Scored {
     Scored { seed: run.head.seed, folder: run.folder.clone(), final_return, area: mean(&curve), curve }
 }
 
-/// The steps at which all runs were evaluated; none of them lies beyond the end of the shortest.
-fn common_steps(env: &str, runs: &[&Run], returns: Returns) -> Result<Vec<u64>> {
-    let of = |run: &&Run| run.evaluations.iter().map(|evaluation| evaluation.step).collect::<BTreeSet<_>>();
-    let common = runs.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
-    if common.is_empty() {
-        return Err(Error::NoCommonStep { env: env.to_owned(), setting: returns.interval() });
-    }
-    Ok(common.into_iter().collect())
+/// A line for each run that is not compared, and one for each label that has no other.
+fn left_out_notes(left_out: &[LeftOut], entries: &[Entry]) -> Vec<String> {
+    let line = |it: &LeftOut| format!("Left out: {} {}.", it.folder.display(), it.reason);
+    let mut notes: Vec<String> = left_out.iter().map(line).collect();
+    let gone: BTreeSet<&str> = left_out.iter().map(|it| it.label.as_str()).collect();
+    let gone = gone.into_iter().filter(|label| entries.iter().all(|entry| entry.label != *label));
+    notes.extend(gone.map(|label| format!("No run of {label} is compared here.")));
+    notes
 }
 
-/// With fewer seeds intervals are taken for hints.
-const ENOUGH: usize = 8;
-
-fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64], returns: Returns) -> Vec<String> {
+/// What of the compared runs is not compared.
+fn length_notes(runs: &[&Run], steps: &[u64], returns: Returns) -> Vec<String> {
     let mut notes = vec![];
     let last = steps.last().copied().unwrap_or(0);
-    let further = runs.iter().filter(|run| run.last_step() > last).count();
-    if let (1.., Some(shortest)) = (further, runs.iter().min_by_key(|run| run.last_step())) {
-        let (folder, end) = (shortest.folder.display(), shortest.last_step());
-        notes.push(match end == last {
-            true => format!(
-                "Compared up to step {last}, where {folder} ends; {further} of {} runs {} further.",
-                runs.len(),
-                if further == 1 { "goes" } else { "go" }
-            ),
-            false => format!("Compared up to step {last}, the last at which all runs were evaluated."),
-        });
+    let further: Vec<String> = runs
+        .iter()
+        .filter(|run| run.last_step() > last)
+        .map(|run| format!("{} (to step {})", run.folder.display(), count(run.last_step())))
+        .collect();
+    if !further.is_empty() {
+        notes.push(format!(
+            "Compared up to step {}, the last that most runs have. These go on: {}.",
+            count(last),
+            further.join(", ")
+        ));
     }
     let all: BTreeSet<u64> = runs.iter().flat_map(|run| &run.evaluations).map(|at| at.step).collect();
     let skipped = all.range(..last).count() + 1 - steps.len();
@@ -137,15 +148,27 @@ fn notes(runs: &[&Run], entries: &[Entry], steps: &[u64], returns: Returns) -> V
         let what = returns.noun(skipped);
         notes.push(format!("{skipped} {what} before that step are left out: not all runs have them."));
     }
+    notes
+}
+
+/// With fewer seeds intervals are taken for hints.
+const ENOUGH: usize = 8;
+
+/// What the numbers of seeds mean for the intervals and probabilities.
+fn seed_notes(entries: &[Entry]) -> Vec<String> {
+    let mut notes = vec![];
     let counts: BTreeSet<usize> = entries.iter().map(|entry| entry.runs.len()).collect();
     if counts.len() > 1 {
         notes.push("Labels have different numbers of seeds.".to_owned());
     }
     let few = counts.first().copied().unwrap_or(0);
     if few == 1 {
-        notes.push(
-            "Values without an interval rest on one seed: intervals need two seeds or more.".to_owned(),
-        );
+        notes.push(match entries.len() {
+            1 => "There is one seed: intervals need two or more.".to_owned(),
+            _ => "Values without an interval rest on one seed. Intervals need two seeds or more, and P(row > column) \
+                  needs them on both sides."
+                .to_owned(),
+        });
     }
     if let Some(few) = counts.range(2..ENOUGH).next() {
         let mean = if *few < 4 { ", and an IQM of fewer than four is the mean" } else { "" };

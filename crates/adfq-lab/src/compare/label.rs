@@ -1,7 +1,6 @@
 //! Names under which runs are pooled over seeds, such that unlike things are never pooled.
 
 use super::run::Run;
-use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Agents and policies in the order in which reports name them. Others follow.
@@ -44,22 +43,16 @@ impl std::fmt::Display for Label {
 /// Runs by environment and label, each group by increasing seed.
 pub type Groups = BTreeMap<String, BTreeMap<Label, Vec<Run>>>;
 
-/// Pools runs of one environment that differ in nothing but the seed. Two that do not differ at all are an error.
-pub fn group(runs: Vec<Run>) -> Result<Groups> {
+/// Pools runs of one environment that differ in nothing but the seed and the number of steps.
+pub fn group(runs: Vec<Run>) -> Groups {
     let apart = differing(&runs);
     let mut groups = Groups::new();
     for run in runs {
         let label = label(&run, &apart);
         groups.entry(run.head.env.clone()).or_default().entry(label).or_default().push(run);
     }
-    for (label, group) in groups.values_mut().flatten() {
-        group.sort_by_key(|run| run.head.seed);
-        if let Some([first, second]) = group.array_windows().find(|[a, b]| a.head.seed == b.head.seed) {
-            let (seed, first, second) = (first.head.seed, first.folder.clone(), second.folder.clone());
-            return Err(Error::SameRun { label: label.to_string(), seed, first, second });
-        }
-    }
-    Ok(groups)
+    groups.values_mut().flatten().for_each(|(_, group)| group.sort_by_key(|run| run.head.seed));
+    groups
 }
 
 /// Agent and policy.

@@ -1,19 +1,24 @@
 //! Training runs side by side, over seeds and environments.
 //!
-//! [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled
-//! under one label, `environment` compares the labels of one environment and `aggregate` those over several
-//! (Agarwal et al. 2021). [`summary()`] makes the tables for a
-//! terminal, [`write()`] the files. Training itself is not known here: only the files it leaves.
+//! [`find`] lists run folders, [`Run`] reads one, runs that differ in the seed alone are pooled under one label.
+//! `select` decides which runs of an environment are compared and at which steps, `environment` compares the labels of
+//! one environment and `aggregate` those over several, on the scale of `range` (Agarwal et al. 2021). [`summary()`]
+//! makes the tables for a terminal, [`write()`] the files. Training itself is not known here: only the files it leaves.
 
 mod aggregate;
 mod environment;
+mod figure;
 mod label;
+mod range;
 mod run;
 mod score;
+mod select;
 mod summary;
 mod write;
 
+pub use range::Range;
 pub use run::{Returns, Run, find};
+pub use select::LeftOut;
 pub use summary::summary;
 pub use write::write;
 
@@ -68,15 +73,19 @@ impl Comparison {
     /// Compares runs; `seed` is that of the bootstrap. The same runs and seed give the same numbers.
     pub fn of(runs: Vec<Run>, seed: u64) -> Result<Self> {
         let returns = runs.first().map_or(Returns::default(), |run| run.returns);
-        let (chance, groups) = (Chance(seed), label::group(runs)?);
-        let labels: BTreeSet<_> = groups.values().flat_map(|labels| labels.keys()).collect();
-        let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
+        let (chance, groups) = (Chance(seed), label::group(runs));
         let environments: Vec<Environment> = groups
             .iter()
             .map(|(env, groups)| Environment::of(env, groups, returns, chance))
             .collect::<Result<_>>()?;
+        let known: BTreeSet<_> = groups.values().flat_map(|labels| labels.keys()).collect();
+        let is_compared = |label: &String| {
+            environments.iter().flat_map(|it| &it.entries).any(|entry| entry.label == *label)
+        };
+        let labels: Vec<String> =
+            known.into_iter().map(|label| label.to_string()).filter(is_compared).collect();
         let aggregate = aggregate::aggregate(&environments, &labels, chance)?;
-        let notes = if labels.len() > 1 { left_out(&environments, aggregate.as_ref()) } else { vec![] };
+        let notes = outside(&environments, &labels);
         Ok(Self { seed, returns, labels, environments, aggregate, notes })
     }
 
@@ -90,22 +99,22 @@ impl Comparison {
     }
 }
 
-/// Says which of several environments take no part in the comparison over all of them.
-fn left_out(environments: &[Environment], aggregate: Option<&Aggregate>) -> Vec<String> {
-    let ranges = aggregate.map_or(&[][..], |aggregate| &aggregate.ranges);
-    let inside = |environment: &&Environment| ranges.iter().any(|range| range.env == environment.env);
-    let outside: Vec<&str> =
-        environments.iter().filter(|it| !inside(it)).map(|environment| environment.env.as_str()).collect();
-    let needed = "all labels need runs there, and must not all end with the same mean";
-    match (environments.len(), outside.len(), ranges.len()) {
-        (1, ..) | (_, 0, _) => vec![],
-        (.., 0) => vec![format!(
-            "Nothing is compared over environments, for want of two that can be used: {needed}."
-        )],
-        _ => {
-            vec![format!("Left out of the comparison over environments: {} ({needed}).", outside.join(", "))]
-        }
+/// Says which of several environments take no part in the comparison over all of them, and why.
+fn outside(environments: &[Environment], labels: &[String]) -> Vec<String> {
+    let list = |is_outside: &dyn Fn(&&Environment) -> bool| {
+        let names: Vec<&str> = environments.iter().filter(is_outside).map(|it| it.env.as_str()).collect();
+        names.join(", ")
+    };
+    let unknown = list(&|it| it.range.is_none());
+    let partial = list(&|it| it.range.is_some() && it.entries.len() < labels.len());
+    let mut notes = vec![];
+    if environments.len() > 1 && !unknown.is_empty() {
+        notes.push(format!("Not compared over environments, without reference scores: {unknown}."));
     }
+    if environments.len() > 1 && !partial.is_empty() {
+        notes.push(format!("Not compared over environments, without runs of all labels: {partial}."));
+    }
+    notes
 }
 
 #[cfg(test)]

@@ -112,7 +112,8 @@ pub struct Run {
     pub folder: PathBuf,
     /// What was run.
     pub head: Head,
-    /// All settings that may change what is learned or measured, by their full names: `learning.batch`.
+    /// All settings that may change what is learned or measured, by their full names: `learning.batch`. The number of
+    /// steps is none of them.
     pub settings: BTreeMap<String, String>,
     /// Which returns were read.
     pub returns: Returns,
@@ -137,6 +138,13 @@ impl Run {
             });
         }
         Ok(Self { folder: folder.to_owned(), settings: settings(&table), head, returns, evaluations })
+    }
+
+    /// The run as if it had been asked for no more than so many steps; nothing if nothing is known up to there.
+    pub fn until(mut self, steps: u64) -> Option<Self> {
+        self.head.steps = self.head.steps.min(steps);
+        self.evaluations.retain(|evaluation| evaluation.step <= steps);
+        (!self.evaluations.is_empty()).then_some(self)
     }
 
     /// The last step that is known.
@@ -171,10 +179,11 @@ fn is_partial(last: &Evaluation, head: &Head, table: &Table) -> bool {
     asked.is_some_and(|asked| (last.returns.len() as i64) < asked)
 }
 
-/// Flat names and values of all but what names the run, and `logging`, which changes nothing that is compared.
+/// Flat names and values of all but what names the run, its length, and `logging`, which changes nothing that is
+/// compared.
 fn settings(table: &Table) -> BTreeMap<String, String> {
     let mut flat = BTreeMap::new();
-    let own = |key: &str| ["env", "agent", "policy", "seed", "logging"].contains(&key);
+    let own = |key: &str| ["env", "agent", "policy", "seed", "steps", "logging"].contains(&key);
     table.iter().filter(|(key, _)| !own(key)).for_each(|(key, value)| flatten(key, value, &mut flat));
     flat
 }
@@ -281,14 +290,6 @@ impl Returns {
         }
     }
 
-    /// The setting that says how often there are such.
-    pub(super) fn interval(self) -> &'static str {
-        match self {
-            Self::Evaluation => "evaluation.every",
-            Self::Training => "logging.metrics",
-        }
-    }
-
     /// The name of an axis.
     pub(crate) fn axis(self) -> &'static str {
         match self {
@@ -301,11 +302,11 @@ impl Returns {
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Evaluation => {
-                "Final return: mean over the episodes of the last evaluation that all runs have; area: mean over \
+                "Final return: mean over the episodes of the last evaluation that all compared runs have; area: mean over \
                  evaluations."
             }
             Self::Training => {
-                "Final return: mean over the last 100 training episodes, at the last step that all runs have; area: \
+                "Final return: mean over the last 100 training episodes, at the last step that all compared runs have; area: \
                  mean over steps. Training episodes explore."
             }
         }

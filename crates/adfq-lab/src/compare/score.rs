@@ -83,7 +83,8 @@ pub struct Improvement {
 }
 
 /// All ordered pairs of labels with their samples, an environment a stratum. Each pair is resampled once, so that
-/// P(a > b) and P(b > a) add up to 1.
+/// P(a > b) and P(b > a) add up to 1. A pair with a sample of one seed is left out: which of two single runs is better
+/// says nothing about the next two.
 pub(super) fn improvements(
     place: &str,
     labels: &[(&str, Vec<Vec<f64>>)],
@@ -91,7 +92,8 @@ pub(super) fn improvements(
 ) -> Result<Vec<Improvement>> {
     let mut found = vec![];
     for (i, (label, x)) in labels.iter().enumerate() {
-        for (over, y) in &labels[i + 1..] {
+        let several = |strata: &[Vec<f64>]| strata.iter().all(|stratum| stratum.len() >= 2);
+        for (over, y) in labels[i + 1..].iter().filter(|(_, y)| several(x) && several(y)) {
             let probability = chance.improvement(&format!("{place}/{label}/{over}"), x, y)?;
             let pair = |label: &str, over: &str, probability| Improvement {
                 label: label.to_owned(),

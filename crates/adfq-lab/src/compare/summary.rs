@@ -29,8 +29,32 @@ pub(super) fn score(score: &Score, decimals: usize) -> String {
     if score.interval.is_none() { value } else { format!("{value} [{low}, {high}]") }
 }
 
+/// The heading of a column: what the brackets are, where there are any.
+pub(super) fn heading(name: &str, scores: &[&Score]) -> String {
+    let has_intervals = scores.iter().any(|score| score.interval.is_some());
+    if has_intervals { format!("{name} [95 %]") } else { name.to_owned() }
+}
+
+/// The headings of a table of all pairs of labels. Long labels are numbered, and the columns have the numbers alone: the
+/// table then fits on a screen.
+pub(super) struct Heads {
+    pub rows: Vec<String>,
+    pub columns: Vec<String>,
+}
+
+impl Heads {
+    pub fn of(labels: &[&str]) -> Self {
+        let all = || labels.iter().map(|label| label.to_string()).collect();
+        if labels.iter().map(|label| label.chars().count().max(17) + 2).sum::<usize>() <= 72 {
+            return Self { rows: all(), columns: all() };
+        }
+        let rows = labels.iter().enumerate().map(|(i, label)| format!("{} {label}", i + 1)).collect();
+        Self { rows, columns: (1..=labels.len()).map(|number| number.to_string()).collect() }
+    }
+}
+
 /// The scores of a column, all with the decimals that the largest of them needs.
-fn column(scores: &[&Score]) -> Vec<String> {
+pub(super) fn column(scores: &[&Score]) -> Vec<String> {
     let numbers: Vec<f64> = scores
         .iter()
         .flat_map(|it| [Some(it.value), it.interval.map(|it| it.low), it.interval.map(|it| it.high)])
@@ -41,22 +65,23 @@ fn column(scores: &[&Score]) -> Vec<String> {
 }
 
 fn environment(environment: &Environment, returns: Returns) -> String {
-    let Environment { env, steps, entries, improvement, notes } = environment;
+    let Environment { env, steps, entries, improvement, notes, .. } = environment;
     let evaluations = returns.noun(steps.len());
     let last = steps.last().copied().unwrap_or(0);
     let mut text = format!("{env}: {} {evaluations} up to step {}\n\n", steps.len(), count(last));
-    let header = ["", "seeds", "final return", "area"].map(String::from).to_vec();
-    let finals = column(&entries.iter().map(|entry| &entry.final_return).collect::<Vec<_>>());
-    let areas = column(&entries.iter().map(|entry| &entry.area).collect::<Vec<_>>());
+    let finals: Vec<&Score> = entries.iter().map(|entry| &entry.final_return).collect();
+    let areas: Vec<&Score> = entries.iter().map(|entry| &entry.area).collect();
+    let header =
+        vec![String::new(), "seeds".to_owned(), heading("final return", &finals), heading("area", &areas)];
     let rows = entries
         .iter()
-        .zip(finals)
-        .zip(areas)
+        .zip(column(&finals))
+        .zip(column(&areas))
         .map(|((entry, last), area)| vec![entry.label.clone(), entry.runs.len().to_string(), last, area]);
     text += &align(header, rows.collect());
     text += "\n";
     let labels: Vec<&str> = entries.iter().map(|entry| entry.label.as_str()).collect();
-    text += &improvements("P(row > column), final return", &labels, improvement);
+    text += &improvements("P(row > column) [95 %], final return", &labels, improvement);
     text += &notes.iter().map(|note| format!("{note}\n")).collect::<String>();
     if notes.is_empty() { text } else { text + "\n" }
 }
@@ -64,21 +89,23 @@ fn environment(environment: &Environment, returns: Returns) -> String {
 fn overall(aggregate: &Aggregate) -> String {
     let Aggregate { ranges, scores, improvement } = aggregate;
     let mut text = format!(
-        "Over {} environments, final return normalised: 0 is the lowest and 1 the highest mean among the labels\n\n",
+        "Over {} environments, final return normalised: 0 is random play and 1 a good player\n\n",
         ranges.len()
     );
     let ends = ranges.iter().flat_map(|range| [range.low, range.high]).collect::<Vec<_>>();
     let digits = decimals(&ends).min(3);
     let rows = ranges.iter().map(|range| {
-        vec![range.env.clone(), format!("{:.digits$}", range.low), format!("{:.digits$}", range.high)]
+        let [low, high] = [range.low, range.high].map(|end| format!("{end:.digits$}"));
+        vec![range.env.clone(), low, high, range.source.clone()]
     });
-    text += &align(["", "0 is", "1 is"].map(String::from).to_vec(), rows.collect());
+    text += &align(["", "0 is", "1 is", "source"].map(String::from).to_vec(), rows.collect());
     text += "\n";
     let rows = scores.iter().map(|of| vec![of.label.clone(), score(&of.iqm, 2)]);
-    text += &align(["", "IQM"].map(String::from).to_vec(), rows.collect());
+    let iqms: Vec<&Score> = scores.iter().map(|of| &of.iqm).collect();
+    text += &align(vec![String::new(), heading("IQM", &iqms)], rows.collect());
     text += "\n";
     let labels: Vec<&str> = scores.iter().map(|of| of.label.as_str()).collect();
-    text + &improvements("P(row > column), mean over these environments", &labels, improvement)
+    text + &improvements("P(row > column) [95 %], mean over these environments", &labels, improvement)
 }
 
 /// A table of all pairs; nothing for a single label.
@@ -90,9 +117,11 @@ fn improvements(title: &str, labels: &[&str], pairs: &[Improvement]) -> String {
         let pair = pairs.iter().find(|pair| pair.label == row && pair.over == *column);
         pair.map_or("·".to_owned(), |pair| score(&pair.probability, 2))
     };
-    let header = [String::new()].into_iter().chain(labels.iter().map(|label| label.to_string()));
-    let row = |row: &&str| {
-        [row.to_string()].into_iter().chain(labels.iter().map(|column| cell(row, column))).collect()
+    let heads = Heads::of(labels);
+    let row = |(row, head): (&&str, String)| {
+        [head].into_iter().chain(labels.iter().map(|column| cell(row, column))).collect()
     };
-    format!("{title}\n{}\n", align(header.collect(), labels.iter().map(row).collect()))
+    let rows = labels.iter().zip(heads.rows).map(row).collect();
+    let header = [String::new()].into_iter().chain(heads.columns).collect();
+    format!("{title}\n{}\n", align(header, rows))
 }

@@ -1,6 +1,6 @@
-use super::write::curves;
+use super::figure::{caption, figure};
 use super::*;
-use crate::plot::Layer;
+use crate::plot::{Color, Dash, Layer};
 use crate::stats::Interval;
 use adfq_deep::run::folder::EVALUATIONS_HEADER;
 use std::fs;
@@ -228,41 +228,151 @@ fn runs_that_differ_in_more_than_the_seed_are_kept_apart() {
         ]
     );
     assert!(comparison.aggregate.is_none());
-    assert!(
-        comparison.notes[0].starts_with("Nothing is compared over environments"),
-        "{:?}",
-        comparison.notes
-    );
+    let note = "Not compared over environments, without runs of all labels: acrobot, cartpole.";
+    assert_eq!(comparison.notes, [note]);
 }
 
 #[test]
-fn the_same_run_twice_is_refused_but_may_be_named_twice() {
+fn the_same_run_twice_counts_once_and_may_be_named_twice() {
     let runs = Runs::new();
     runs.add("a", "cartpole", DQN, 4, "", &[1.0]);
     let named = [runs.path("a"), runs.0.path().to_owned(), runs.path("a/../a")];
     assert_eq!(find(&named).unwrap(), [runs.path("a")]);
     runs.add("b", "cartpole", DQN, 4, "[logging]\nmetrics = 5\n", &[2.0]);
-    assert_eq!(
-        runs.complaint(),
-        "RUNS/a and RUNS/b are the same run, DQN with seed 4; leave one of them out"
-    );
+    let comparison = runs.compare(0).unwrap();
+    let environment = &comparison.environments[0];
+    assert_eq!(environment.entries[0].finals(), [1.0]);
+    let reason = format!("is the same as {}, DQN with seed 4", runs.path("a").display());
+    let [left_out] = &environment.left_out[..] else { panic!("{:?}", environment.left_out) };
+    assert_eq!((&left_out.folder, &left_out.reason), (&runs.path("b"), &reason));
+    assert_eq!(environment.notes[0], format!("Left out: {} {reason}.", runs.path("b").display()));
+}
+
+/// The returns of a run of so many evaluations, of which the last is 500.
+fn learns(evaluations: usize) -> Vec<f64> {
+    (1..=evaluations).map(|i| 500.0 * i as f64 / evaluations as f64).collect()
+}
+
+impl Runs {
+    /// A run that was asked for as many steps as it took, ten an evaluation.
+    fn done(&self, name: &str, env: &str, agent: &str, seed: u64, returns: &[f64]) -> &Self {
+        self.add(name, env, agent, seed, "", returns);
+        let path = self.path(name).join("config.toml");
+        let config = fs::read_to_string(&path).unwrap();
+        fs::write(path, config.replace("steps = 1000", &format!("steps = {}", 10 * returns.len()))).unwrap();
+        self
+    }
+
+    /// Why which folders are left out of the first environment.
+    fn left_out(&self) -> Vec<(String, String)> {
+        let comparison = self.compare(0).unwrap();
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        comparison.environments[0].left_out.iter().map(|it| (name(&it.folder), it.reason.clone())).collect()
+    }
 }
 
 #[test]
-fn uneven_runs_are_compared_up_to_the_end_of_the_shortest() {
+fn a_short_run_does_not_cut_the_others() {
     let runs = Runs::new();
-    runs.add("a", "cartpole", DQN, 0, "", &[1.0, 2.0, 9.0])
-        .add("b", "cartpole", DQN, 1, "", &[3.0, 4.0])
-        .add("c", "cartpole", DDQN, 0, "", &[5.0, 6.0, 7.0, 8.0]);
+    for seed in 0..3 {
+        runs.done(&format!("long-{seed}"), "cartpole", DQN, seed, &learns(200));
+    }
+    runs.done("other", "acrobot", DQN, 0, &learns(3));
+    runs.done("quick", "cartpole", DDQN, 0, &learns(10)).done("quicker", "cartpole", DQN, 3, &learns(5));
     let comparison = runs.compare(0).unwrap();
-    let environment = &comparison.environments[0];
-    assert_eq!(environment.steps, [10, 20]);
-    assert_eq!(environment.entries[0].final_return.value, 3.0);
-    assert_eq!(environment.entries[1].area.value, 5.5);
-    let notes = environment.notes.join("\n");
-    let end =
-        format!("Compared up to step 20, where {} ends; 2 of 3 runs go further.", runs.path("b").display());
-    assert!(notes.contains(&end) && notes.contains("different numbers of seeds"), "{notes}");
+    let [acrobot, cartpole] = &comparison.environments[..] else { panic!("two environments") };
+    assert_eq!((acrobot.env.as_str(), acrobot.steps.len()), ("acrobot", 3));
+    let [dqn] = &cartpole.entries[..] else { panic!("{:?}", cartpole.entries) };
+    assert_eq!((dqn.label.as_str(), dqn.finals()), ("DQN", vec![500.0; 3]));
+    assert_eq!(cartpole.steps.last(), Some(&2000));
+    let path = |name: &str| runs.path(name).display().to_string();
+    assert_eq!(cartpole.notes[0], format!("Left out: {} ends at step 50.", path("quicker")));
+    assert_eq!(cartpole.notes[1], format!("Left out: {} ends at step 100.", path("quick")));
+    assert_eq!(cartpole.notes[2], "No run of Double DQN is compared here.");
+    assert_eq!(labels(&comparison), ["DQN"]);
+}
+
+/// Many quick tries are less training than three long runs; one very long run is compared with nothing.
+#[test]
+fn the_length_is_the_one_at_which_most_training_is_compared() {
+    let runs = Runs::new();
+    for seed in 0..3 {
+        runs.done(&format!("long-{seed}"), "cartpole", DQN, seed, &learns(200));
+    }
+    for seed in 0..9 {
+        runs.done(&format!("quick-{seed}"), "cartpole", DDQN, seed, &learns(10));
+    }
+    assert_eq!(runs.left_out().len(), 9);
+    runs.done("very-long", "cartpole", DDQN, 20, &learns(2000));
+    assert_eq!(runs.left_out().len(), 9);
+    let notes = &runs.compare(0).unwrap().environments[0].notes;
+    let further = format!("These go on: {} (to step 20,000).", runs.path("very-long").display());
+    assert!(notes.iter().any(|note| note.ends_with(&further)), "{notes:?}");
+}
+
+#[test]
+fn a_killed_run_is_left_out_and_runs_under_way_are_compared() {
+    let runs = Runs::new();
+    for seed in 0..3 {
+        runs.done(&format!("done-{seed}"), "cartpole", DQN, seed, &learns(100));
+    }
+    runs.add("killed", "cartpole", DDQN, 0, "", &learns(90));
+    let reason = "has reached step 900 of 1,000".to_owned();
+    assert_eq!(runs.left_out(), [("killed".to_owned(), reason)]);
+    let runs = Runs::new();
+    for (seed, reached) in [(0, 80), (1, 81), (2, 83)] {
+        runs.add(&format!("{seed}"), "cartpole", DQN, seed, "", &learns(reached));
+    }
+    assert_eq!(runs.left_out(), []);
+    assert_eq!(runs.compare(0).unwrap().environments[0].steps.len(), 80);
+}
+
+#[test]
+fn a_run_with_an_odd_schedule_is_left_out() {
+    let runs = Runs::new();
+    for seed in 0..3 {
+        runs.done(&format!("{seed}"), "cartpole", DQN, seed, &learns(100));
+    }
+    let config = format!("env = \"cartpole\"\n{DDQN}\nseed = 0\nsteps = 1000\n");
+    let header = "step,episode,return,length\n";
+    runs.raw("odd", &config, &format!("{header}700,0,7,7\n1000,0,7,7\n"));
+    runs.raw("odder", &config.replace("ddqn", "adfq"), &format!("{header}700,0,7,7\n1001,0,7,7\n"));
+    let left_out = runs.left_out();
+    assert_eq!(left_out[0], ("odder".to_owned(), "has no evaluation at step 1,000".to_owned()));
+    assert_eq!(
+        left_out[1],
+        ("odd".to_owned(), "has 2 of the 100 evaluations that most runs have".to_owned())
+    );
+    assert_eq!(runs.compare(0).unwrap().environments[0].steps.len(), 100);
+}
+
+/// A quick try with the settings of a long run is the same label. Of the two that have a seed, the one is used that was
+/// made for the length that is compared.
+#[test]
+fn the_number_of_steps_is_no_label() {
+    let runs = Runs::new();
+    runs.done("quick", "cartpole", DQN, 0, &learns(10));
+    for seed in 0..3 {
+        runs.done(&format!("right-{seed}"), "cartpole", DQN, seed, &learns(100));
+    }
+    runs.done("long", "cartpole", DQN, 1, &learns(150));
+    let comparison = runs.compare(0).unwrap();
+    assert_eq!(labels(&comparison), ["DQN"]);
+    assert_eq!(comparison.environments[0].entries[0].finals(), [500.0; 3]);
+    let same = format!("is the same as {}, DQN with seed 1", runs.path("right-1").display());
+    let expected = [("quick".to_owned(), "ends at step 100".to_owned()), ("long".to_owned(), same)];
+    assert_eq!(runs.left_out(), expected);
+}
+
+#[test]
+fn a_run_can_be_cut() {
+    let runs = Runs::new();
+    runs.done("a", "cartpole", DQN, 0, &learns(100));
+    let run = || Run::read(&runs.path("a"), Returns::Evaluation).unwrap();
+    let cut = run().until(305).unwrap();
+    assert_eq!((cut.last_step(), cut.head.steps), (300, 305));
+    assert_eq!(run().until(2000).unwrap(), run());
+    assert_eq!(run().until(9), None);
 }
 
 #[test]
@@ -276,11 +386,11 @@ fn evaluations_that_not_all_runs_have_are_left_out() {
     let comparison = runs.compare(0).unwrap();
     let environment = &comparison.environments[0];
     assert_eq!(environment.steps, [20, 40]);
-    assert_eq!(environment.notes[0], "Compared up to step 40, the last at which all runs were evaluated.");
+    assert!(environment.notes[0].starts_with("Compared up to step 40, "), "{:?}", environment.notes);
     assert!(environment.notes[1].starts_with("2 evaluations before"), "{:?}", environment.notes);
     let odd = "step,episode,return,length\n5,0,7,7\n";
     runs.raw("b", &format!("env = \"cartpole\"\n{DQN}\nseed = 1\nsteps = 1000\n"), odd);
-    assert!(runs.complaint().starts_with("the runs on cartpole share no step"));
+    assert_eq!(runs.left_out(), [("b".to_owned(), "has reached step 5 of 1,000".to_owned())]);
 }
 
 #[test]
@@ -298,19 +408,27 @@ fn one_seed_has_no_interval() {
     let [dqn, ddqn] = &comparison.environments[0].entries[..] else { panic!("two labels") };
     assert_eq!(dqn.final_return, Score { value: 2.0, interval: None });
     assert!(dqn.curve[0].interval.is_none() && ddqn.final_return.interval.is_some());
-    assert_eq!(comparison.environments[0].improvement[0].probability, Score { value: 0.0, interval: None });
+    // Which of two single runs is better says nothing about the next two.
+    assert!(comparison.environments[0].improvement.is_empty());
     let page = summary(&comparison);
-    assert!(page.contains("intervals need two seeds or more"), "{page}");
+    assert!(
+        page.contains("Intervals need two seeds or more, and P(row > column) needs them on both sides."),
+        "{page}"
+    );
+    assert!(!page.contains("P(row > column) ["), "{page}");
+    assert!(page.contains("final return [95 %]"), "{page}");
     assert!(page.contains("\nDQN             1                 2.000"), "{page}");
     assert!(page.contains("\nDouble DQN      2  4.250 [4.000, 4.500]"), "{page}");
 }
 
-/// By hand: on a 0 is 0 and 1 is 10, on b 0 is 2 and 1 is 6. The last environment has no scale.
-fn two_environments() -> Runs {
+/// Two environments with reference scores and one without. By hand, 0 is −0.005 + 2⁻ᴺ and 1 is 0.99.
+fn three_environments() -> Runs {
     let runs = Runs::new();
-    for (env, dqn, ddqn) in
-        [("a", [0.0, 0.0], [10.0, 10.0]), ("b", [1.0, 3.0], [3.0, 9.0]), ("c", [5.0, 5.0], [5.0, 5.0])]
-    {
+    for (env, dqn, ddqn) in [
+        ("deepsea-40", [0.0, 0.0], [0.99, 0.99]),
+        ("deepsea-50", [0.0, 0.4], [0.4, 0.99]),
+        ("own", [5.0, 5.0], [5.0, 5.0]),
+    ] {
         for seed in [0, 1] {
             let i = seed as usize;
             runs.add(&format!("{env}-dqn-{seed}"), env, DQN, seed, "", &[0.0, dqn[i]]);
@@ -321,22 +439,40 @@ fn two_environments() -> Runs {
 }
 
 #[test]
-fn environments_are_put_on_one_scale() {
-    let comparison = two_environments().compare(0).unwrap();
+fn environments_are_put_on_the_scale_of_their_reference_scores() {
+    let comparison = three_environments().compare(0).unwrap();
     let aggregate = comparison.aggregate.as_ref().unwrap();
-    let ranges: Vec<_> = aggregate.ranges.iter().map(|it| (it.env.as_str(), it.low, it.high)).collect();
-    assert_eq!(ranges, [("a", 0.0, 10.0), ("b", 2.0, 6.0)]);
-    // DQN: 0, 0, -0.25, 0.25; Double DQN: 1, 1, 0.25, 1.75. The IQM of four is the mean of the middle two.
+    assert_eq!(
+        aggregate.ranges.iter().map(|it| it.env.as_str()).collect::<Vec<_>>(),
+        ["deepsea-40", "deepsea-50"]
+    );
+    for range in &aggregate.ranges {
+        assert!((range.low + 0.005).abs() < 1e-9 && (range.high - 0.99).abs() < 1e-9, "{range:?}");
+        assert_eq!(range.source, "the model");
+    }
+    // The IQM of four is the mean of the middle two.
     let scores: Vec<_> = aggregate.scores.iter().map(|of| (of.label.as_str(), of.iqm.value)).collect();
-    assert_eq!(scores, [("DQN", 0.0), ("Double DQN", 1.0)]);
+    let [("DQN", dqn), ("Double DQN", ddqn)] = scores[..] else { panic!("{scores:?}") };
+    assert!((dqn - 0.005 / 0.995).abs() < 1e-9 && (ddqn - 1.0).abs() < 1e-9, "{scores:?}");
     assert!(aggregate.scores.iter().all(|of| of.iqm.interval.unwrap().contains(of.iqm.value)));
-    // On a every seed is better; on b three of four pairs are, and one is a tie.
+    // On the first every seed is better; on the second three of four pairs are, and one is a tie.
     let better = aggregate.improvement.iter().find(|pair| pair.label == "Double DQN").unwrap();
     assert_eq!((better.over.as_str(), better.probability.value), ("DQN", (1.0 + 0.875) / 2.0));
     let pair: Vec<f64> = aggregate.improvement.iter().map(|pair| pair.probability.value).collect();
     assert_eq!(pair.iter().sum::<f64>(), 1.0);
-    assert!(comparison.notes[0].starts_with("Left out of the comparison over environments: c ("));
+    assert_eq!(comparison.notes, ["Not compared over environments, without reference scores: own."]);
     assert_eq!(comparison.environments[2].improvement[0].probability.value, 0.5);
+}
+
+/// Another gravity is another environment, whose random play nobody has measured.
+#[test]
+fn arguments_of_an_environment_may_void_its_reference() {
+    let runs = Runs::new();
+    runs.add("a", "gym:LunarLander-v3", DQN, 0, "[env_args]\ngravity = -5.0\n", &[1.0]);
+    runs.add("b", "atari:pong", DQN, 0, "[env_args]\nrepeat_action_probability = 0.25\n", &[1.0]);
+    let environments = runs.compare(0).unwrap().environments;
+    let high: Vec<_> = environments.iter().map(|it| it.range.as_ref().map(|range| range.high)).collect();
+    assert_eq!(high, [Some(14.6), None]);
 }
 
 #[test]
@@ -357,8 +493,9 @@ fn the_seed_of_the_bootstrap_decides_all_chance() {
 
 #[test]
 fn everything_is_written_down() {
-    let (runs, out) = (two_environments(), tempdir().unwrap());
+    let (runs, out) = (three_environments(), tempdir().unwrap());
     runs.add("pong", "ALE/Pong-v5", DQN, 0, "", &[1.0, 2.0]);
+    runs.add("pong-2", "ALE/Pong-v5", DDQN, 0, "", &[1.0, 2.0]);
     let comparison = runs.compare(0).unwrap();
     let folder = out.path().join("new");
     write(&comparison, &folder, "adfq compare RUN").unwrap();
@@ -367,28 +504,91 @@ fn everything_is_written_down() {
     assert!(
         read("curves.csv").starts_with("env,label,seeds,step,mean,low,high\nALE/Pong-v5,DQN,1,10,1.0,,\n")
     );
-    assert!(read("seeds.csv").contains("\nb,Double DQN,1,20,9.0\n"));
+    assert!(read("seeds.csv").contains("\nown,Double DQN,1,20,5.0\n"));
     let html = read("report.html");
-    assert!(html.contains("Over all environments") && html.contains("0.94 [0.75, 1.00]"), "{html}");
-    for name in ["a", "b", "c", "ALE-Pong-v5"] {
+    assert!(html.contains("Over all environments") && html.contains("0.94 [0.75,\u{a0}1.00]"), "{html}");
+    for name in ["deepsea-40", "deepsea-50", "own", "ALE-Pong-v5"] {
         assert!(read(&format!("{name}.svg")).contains("evaluation return"));
     }
 }
 
+/// What the lines of a figure look like: label, whether a hairline, and points of the band.
+fn lines(comparison: &Comparison) -> Vec<(String, bool, usize)> {
+    let figure = figure(comparison, &comparison.environments[0]);
+    let line = |layer: &Layer| match layer {
+        Layer::Line(line) => (line.label.clone(), line.thin, line.band.len()),
+        other => panic!("{other:?}"),
+    };
+    figure.panels[0].layers.iter().map(line).collect()
+}
+
+fn many(labels: u32, seeds: u64, evaluations: usize) -> Comparison {
+    let runs = Runs::new();
+    for label in 0..labels {
+        for seed in 0..seeds {
+            let more = format!("[learning]\nbatch = {}\n", 10 + label);
+            runs.add(&format!("{label}-{seed}"), "cartpole", DQN, seed, &more, &learns(evaluations));
+        }
+    }
+    runs.compare(0).unwrap()
+}
+
 #[test]
-fn figures_show_means_over_single_seeds_and_keep_colours() {
-    let comparison = two_environments().compare(0).unwrap();
-    let figure = curves(&comparison, &comparison.environments[1]);
-    let lines: Vec<(&str, bool, usize)> = figure.panels[0]
-        .layers
-        .iter()
-        .map(|layer| match layer {
-            Layer::Line(line) => (line.label.as_str(), line.thin, line.band.len()),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    let seed = ("", true, 0);
-    assert_eq!(lines, [seed, seed, seed, seed, ("DQN", false, 2), ("Double DQN", false, 2)]);
+fn few_seeds_are_hairlines_many_are_bands_and_never_both() {
+    let shown = |comparison: &Comparison| {
+        let lines = lines(comparison);
+        let hairlines = lines.iter().filter(|(_, thin, _)| *thin).count();
+        let bands = lines.iter().filter(|(.., band)| *band > 0).count();
+        (hairlines, bands, lines.len(), caption(comparison, &comparison.environments[0]))
+    };
+    for (labels, seeds, hairlines, bands, said) in [
+        (2, 1, 0, 0, "cartpole: evaluation return of one seed of each label."),
+        (2, 3, 6, 0, "over 3 seeds, hairlines are single seeds."),
+        (3, 30, 0, 3, "over 30 seeds, bands are 95 % bootstrap intervals of the mean."),
+        (5, 3, 0, 5, "over 3 seeds, bands are 95 % bootstrap intervals of the mean."),
+        (10, 3, 0, 0, "over 3 seeds, the table has the intervals."),
+    ] {
+        let (found_hairlines, found_bands, all, caption) = shown(&many(labels, seeds, 2));
+        assert_eq!((found_hairlines, found_bands), (hairlines, bands), "{labels} labels, {seeds} seeds");
+        assert_eq!(all, labels as usize + hairlines);
+        assert!(caption.ends_with(said), "{caption}");
+    }
+}
+
+/// Each of ten labels has a look of its own, and none but the first, at the bottom, hides one below it.
+#[test]
+fn lines_that_lie_on_each_other_are_told_apart() {
+    let comparison = many(10, 1, 3);
+    let figure = figure(&comparison, &comparison.environments[0]);
+    let mut looks: Vec<(Color, Dash, f64)> = vec![];
+    for layer in &figure.panels[0].layers {
+        let Layer::Line(line) = layer else { panic!("{layer:?}") };
+        assert!(looks.is_empty() == (line.dash == Dash::Solid), "{line:?}");
+        let strokes = (line.dash, line.shift);
+        assert!(looks.iter().all(|&(_, dash, shift)| (dash, shift) != strokes), "{line:?}");
+        assert!(looks.iter().all(|&(color, dash, _)| (color, dash) != (line.color, line.dash)), "{line:?}");
+        looks.push((line.color, line.dash, line.shift));
+    }
+}
+
+#[test]
+fn one_evaluation_is_shown_as_dots() {
+    let comparison = many(3, 2, 1);
+    let figure = figure(&comparison, &comparison.environments[0]);
+    let [Layer::Bars(dots)] = &figure.panels[0].layers[..] else { panic!("{figure:?}") };
+    assert_eq!(dots.bars.len(), 3);
+    assert!(dots.bars.iter().all(|dot| dot.value == 500.0 && dot.interval.is_some()));
+    assert_eq!(figure.panels[0].x.label, "evaluation return at step 10");
+    let caption = caption(&comparison, &comparison.environments[0]);
+    assert!(caption.contains("over 2 seeds, at step 10, the only one; bars are 95 %"), "{caption}");
+}
+
+#[test]
+fn long_labels_are_numbered_in_the_table_of_pairs() {
+    let page = summary(&many(4, 2, 1));
+    assert!(page.contains("\n1 DQN (learning.batch=10)  "), "{page}");
+    let header = page.lines().find(|line| line.split_whitespace().eq(["1", "2", "3", "4"]));
+    assert!(header.is_some(), "{page}");
 }
 
 #[test]

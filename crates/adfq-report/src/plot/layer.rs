@@ -55,6 +55,10 @@ pub struct Line {
     pub dash: Dash,
     /// Whether the stroke is a hairline, for what stands in the background.
     pub thin: bool,
+    /// How far along the line the dashes are shifted.
+    pub shift: f64,
+    /// Whether the stroke is pale, so that many of them together stay in the background.
+    pub faint: bool,
 }
 
 impl Line {
@@ -75,6 +79,21 @@ impl Line {
         self
     }
 
+    /// With its dashes shifted by this length: equal dashes that lie on each other then show each other.
+    ///
+    /// ```
+    /// use adfq_report::plot::{Axis, Dash, Figure, Line, Panel};
+    ///
+    /// let line = Line::new("DQN", [(0.0, 0.0), (1.0, 1.0)]).dash(Dash::Dashed).shift(5.0);
+    /// let panel = Panel::new("", Axis::linear("step"), Axis::linear("return")).layer(line);
+    /// assert!(Figure::new("").panel(panel).svg()?.contains("stroke-dashoffset=\"5\""));
+    /// # Ok::<(), adfq_report::Error>(())
+    /// ```
+    pub fn shift(mut self, shift: f64) -> Self {
+        self.shift = shift;
+        self
+    }
+
     /// As a hairline.
     ///
     /// ```
@@ -89,6 +108,19 @@ impl Line {
     /// ```
     pub fn thin(mut self) -> Self {
         self.thin = true;
+        self
+    }
+
+    /// As a pale hairline.
+    ///
+    /// ```
+    /// use adfq_report::plot::Line;
+    ///
+    /// let seed = Line::new("", [(0.0, 0.0), (1.0, 1.0)]).faint();
+    /// assert!(seed.thin && seed.faint);
+    /// ```
+    pub fn faint(mut self) -> Self {
+        (self.thin, self.faint) = (true, true);
         self
     }
 

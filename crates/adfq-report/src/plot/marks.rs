@@ -85,7 +85,13 @@ impl Pen<'_, '_> {
             self.path(&path, &[("class", &"band"), ("fill", &line.color.hex()), ("fill-opacity", &0.18)]);
         }
         let path = self.curve_path(&line.points);
+        let opacity = if line.faint { 0.45 } else { 1.0 };
+        let mut style: Vec<Attribute> = vec![];
+        style.extend((line.shift != 0.0).then_some(("stroke-dashoffset", &line.shift as _)));
+        style.extend(line.faint.then_some(("stroke-opacity", &opacity as _)));
+        self.canvas.open("g", &style);
         self.stroke(&path, line.color.hex(), line.dash, line.width());
+        self.canvas.close("g");
         self.canvas.close("g");
     }
 

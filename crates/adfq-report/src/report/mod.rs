@@ -50,7 +50,7 @@ pub struct Provenance {
     pub seed: u64,
     /// The number of trials of each experiment.
     pub trials: usize,
-    /// The command line, without paths.
+    /// The command line that gives the same again.
     pub command: String,
 }
 
