@@ -4,7 +4,7 @@
 #![no_main]
 
 use adfq_deep::run::folder::{self, CONFIG};
-use adfq_deep::{Config, Host, RunFolder, Stop, Trainer};
+use adfq_deep::{Checkpoint, Config, Host, RunFolder, Stop, Trainer};
 use adfq_files::Container;
 use adfq_fuzz::{Edit, within};
 use arbitrary::Arbitrary;
@@ -161,7 +161,7 @@ fuzz_target!(|input: Input| {
     let mut host = Host { memory: Some(MEMORY), ..Host::default() };
     // No process is started for a forged `gym:` name.
     host.registry.gym.python = Some("no/python".into());
-    within(BESIDES + 16 * size, || _ = folder::read_learner(&FOLDER, &host));
+    within(BESIDES + 16 * size, || _ = folder::read_learner(&FOLDER, &host, Checkpoint::Last));
     within(2 * MEMORY as usize + BESIDES + 16 * size, || {
         let Ok((folder, run, _)) = RunFolder::resume(&FOLDER, &host) else { return };
         let Ok(mut observers) = folder.observers(&run, Box::new(|| 0.0)) else { return };

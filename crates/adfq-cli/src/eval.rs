@@ -1,6 +1,7 @@
 //! `adfq eval`: what a trained agent does, and what it believes while doing it.
 
 use crate::output::{draw, print, say};
+use adfq_deep::Checkpoint;
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::{Loaded, read_learner};
@@ -24,14 +25,18 @@ Examples:
   adfq eval runs/cartpole-adfq-thompson-0 --episodes 1 --video cartpole.mp4
   adfq eval runs/minatar-breakout-adfq-thompson-0 --episodes 1 --watch
   adfq eval runs/cartpole-adfq-thompson-0 --episodes 3 --beliefs beliefs.csv
+  adfq eval runs/cartpole-adfq-thompson-0 --checkpoint best
 
-The last good checkpoint is used, of a run under way too. The same command gives the same episodes.")]
+By default the last good checkpoint is used, of a run under way too. The same command gives the same episodes.")]
 pub struct Args {
     /// A run folder
     run: PathBuf,
     /// How many episodes
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     episodes: u64,
+    /// The checkpoint: last, best (that of the best evaluation), or that of a step, if it is still there
+    #[arg(long, value_name = "WHICH", default_value = "last")]
+    checkpoint: Checkpoint,
     /// The seed of the episodes; training used others
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -58,7 +63,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let mut host = args.host.host();
-    let Loaded { config, mut learner, step, warnings } = read_learner(&args.run, &host)?;
+    let Loaded { config, mut learner, step, warnings } = read_learner(&args.run, &host, args.checkpoint)?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     args.trust.settle(&mut host, std::slice::from_ref(&config))?;
     let pictures = args.video.is_some() || args.watch;

@@ -100,6 +100,9 @@ fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
         }
         _ => {}
     }
+    if let Some(adfq_lab::Error::NeverEvaluated(_)) = error.downcast_ref() {
+        hints.push("compare the returns of training episodes with --training".to_owned());
+    }
     let option = match env {
         Some(NoPython { .. } | Start { .. }) => Some("name an interpreter with --python PATH"),
         Some(Gymnasium { reason, .. }) if reason.contains("Gym::python") => {

@@ -71,6 +71,10 @@ impl Bars {
         for Outcome { folder, ending } in outcomes {
             match ending {
                 Some(Ok(Ending::Finished(summary))) => summaries.push(*summary),
+                Some(Ok(Ending::WasFinished(summary))) => {
+                    self.say_finished_before(&folder, &summary);
+                    summaries.push(*summary);
+                }
                 Some(Ok(Ending::Stopped { step, steps })) => {
                     unfinished += 1;
                     let (step, steps, folder) = (HumanCount(step), HumanCount(steps), folder.display());
@@ -107,6 +111,14 @@ impl Bars {
             evaluated: None,
             begun: (Instant::now(), run.step()),
         })]
+    }
+
+    /// A run that was finished before: what it reached, and whether it is exact.
+    fn say_finished_before(&self, folder: &Path, summary: &Summary) {
+        self.say(&format!("{} is finished: {summary}", folder.display()));
+        for lost in &summary.lost {
+            self.say(&format!("warning: this run is not exact: {lost} was lost from its replay memory"));
+        }
     }
 
     /// Bars that are not drawn swallow what is printed above them.
@@ -179,9 +191,13 @@ impl Drop for Bar {
 fn by_agent(summaries: &[Summary]) -> String {
     let mut returns: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for Summary { env, agent, policy, mean_return, .. } in summaries {
-        returns.entry((env, agent, policy)).or_default().push(*mean_return);
+        let returns = returns.entry((env, agent, policy)).or_default();
+        returns.extend(*mean_return);
     }
     let line = |((env, agent, policy), means): (&(&String, &String, &String), &Vec<f64>)| {
+        if means.is_empty() {
+            return format!("{env}, {agent} with {policy}: not evaluated\n");
+        }
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
         let runs = if means.len() == 1 { "1 run".to_owned() } else { format!("{} runs", means.len()) };

@@ -32,9 +32,10 @@ Examples:
   adfq train atari:pong --preset atari-paper --steps 1000000
   adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
   adfq train --resume runs/cartpole-adfq-thompson-0
+  adfq train --resume runs/cartpole-adfq-thompson-0 --steps 200000    # longer
 
 A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
-checkpoints and TensorBoard events. Ctrl-C, SIGTERM and SIGHUP save and stop; the
+checkpoints and TensorBoard events. A finished run gives its replay memory back. Ctrl-C, SIGTERM and SIGHUP save and stop; the
 exit status is then 130, 143 or 129. After a kill or a
 power cut --resume goes on from the last checkpoint; either way the run ends with
 the same bits as one that was never stopped. In gym: and atari: environments, whose
@@ -67,9 +68,12 @@ pub struct Args {
     /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts,bootstrapped
     #[arg(long, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
     agents: Vec<String>,
-    /// Environment steps
-    #[arg(long, conflicts_with = "resume")]
+    /// Environment steps. With --resume: train the run longer, to so many steps
+    #[arg(long)]
     steps: Option<u64>,
+    /// Keep the replay memory on disk when the run is finished: it can then be trained longer to the bit
+    #[arg(long)]
+    keep_replay: bool,
     /// The seed from which all chance is drawn [default: 0]
     #[arg(long, conflicts_with_all = ["resume", "seeds"])]
     seed: Option<u64>,
@@ -209,11 +213,11 @@ impl Args {
         }
         let several = configs.len() > 1;
         let free = |config: Config| {
-            let folder = free_folder(&config, several);
-            Job { folder, config: Some(config), refill: false }
+            let folder = free_folder(&config, &self.settings, several);
+            Job { folder, config: Some(config), ..Job::default() }
         };
         let jobs = match &self.out {
-            Some(out) => jobs_in(out, configs),
+            Some(out) => jobs_in(out, configs, &self.settings),
             None => configs.into_iter().map(free).collect(),
         };
         // Of several runs those that are missing are trained; one alone that is there already is a mistake.
@@ -221,15 +225,15 @@ impl Args {
             [Job { folder, .. }] if read_config(folder).is_ok() => {
                 Err(adfq_deep::Error::RunExists { path: folder.clone() }.into())
             }
-            _ => Ok(jobs),
+            _ => Ok(jobs.into_iter().map(|job| Job { keep_replay: self.keep_replay, ..job }).collect()),
         }
     }
 }
 
 /// `runs/cartpole-adfq-thompson-0` for seed 0; if there is another run already, the same with -2, -3, ... Of several runs
 /// the one that is there already is meant.
-fn free_folder(config: &Config, several: bool) -> PathBuf {
-    let name = folder_name(config);
+fn free_folder(config: &Config, settings: &[String], several: bool) -> PathBuf {
+    let name = folder_name(config, settings);
     let names = (1..).map(|time: u32| match time {
         1 => Path::new("runs").join(&name),
         time => Path::new("runs").join(format!("{name}-{time}")),
@@ -251,7 +255,9 @@ pub fn run(args: &Args) -> Result<()> {
     let jobs = match &args.resume[..] {
         [] => args.plan(&args.training(&host)?)?,
         folders => {
-            let job = |folder: &PathBuf| Job { folder: folder.clone(), config: None, refill: args.refill };
+            let Args { refill, steps: longer, keep_replay, .. } = *args;
+            let job =
+                |folder: &PathBuf| Job { folder: folder.clone(), config: None, refill, longer, keep_replay };
             folders.iter().map(job).collect()
         }
     };

@@ -38,7 +38,16 @@ fn train(folder: &Path, env: &str, settings: &[&str]) -> Command {
     let mut command = adfq(&["train", env, "--out"]);
     command.arg(folder);
     command.args(SMALL.iter().chain(settings).flat_map(|setting| ["--set", setting]));
+    // What is finished is set back in many tests, and then needs its memory.
+    command.arg("--keep-replay");
     command
+}
+
+/// The folder of the run with this seed in a sweep.
+#[track_caller]
+fn of_sweep(folder: &Path, seed: u64) -> PathBuf {
+    let mut entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.find(|path| path.to_string_lossy().ends_with(&format!("-{seed}"))).unwrap()
 }
 
 fn resume(folder: &Path) -> Command {
@@ -172,7 +181,7 @@ fn links_in_a_new_folder_and_in_a_sweep_are_refused_too() {
         command
     };
     succeed(sweep());
-    let result = run.join("cartpole-adfq-thompson-1/result.json");
+    let result = of_sweep(&run, 1).join("result.json");
     fs::remove_file(&result).unwrap();
     symlink(&outside, &result).unwrap();
     let error = complaint(sweep());
@@ -180,7 +189,7 @@ fn links_in_a_new_folder_and_in_a_sweep_are_refused_too() {
     assert_eq!(text(&outside), "dear diary");
     // The way to a folder is the user's.
     let linked = dir.path().join("linked");
-    symlink(run.join("cartpole-adfq-thompson-0"), &linked).unwrap();
+    symlink(of_sweep(&run, 0), &linked).unwrap();
     succeed(resume(&linked));
     succeed(with(on("eval", &linked), "--episodes=1"));
 }
@@ -191,6 +200,7 @@ fn pipes_are_refused_and_not_waited_for() {
     let dir = tempdir().unwrap();
     let run = dir.path().join("run");
     succeed(train(&run, "cartpole", &["steps=400"]));
+    fs::remove_file(run.join("result.json")).unwrap();
     for (name, verbs) in
         [("metrics.csv", &[][..]), ("evaluations.csv", &["compare"]), ("config.toml", &["compare", "eval"])]
     {
@@ -263,13 +273,13 @@ fn several_runs_are_stopped_within_their_evaluations() {
     };
     succeed(sweep(&whole));
     let child = sweep(&stopped).stderr(Stdio::null()).spawn().unwrap();
-    let names = ["acrobot-adfq-thompson-0", "acrobot-adfq-thompson-1"];
+    let names = [0, 1].map(|seed| of_sweep(&whole, seed).file_name().unwrap().to_owned());
     names.iter().for_each(|name| wait_for_rows(&stopped.join(name), 10));
     terminate(&child);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
     succeed(sweep(&stopped));
     for name in names {
-        assert_eq!(record(&stopped.join(name)), record(&whole.join(name)));
+        assert_eq!(record(&stopped.join(&name)), record(&whole.join(&name)));
     }
 }
 
@@ -308,14 +318,16 @@ fn a_bad_replay_segment_is_named_and_the_memory_refilled() {
         let run = dir.path().join(format!("run-{number}"));
         copy(&good, &run);
         harm(&run.join(shared));
-        let before = record(&run);
+        fs::remove_file(run.join("result.json")).unwrap();
+        let logs = || ["metrics.csv", "evaluations.csv"].map(|name| text(run.join(name)));
+        let before = logs();
         let error = complaint(resume(&run));
         assert!(error.contains(&run.join(shared).display().to_string()), "{error}");
         assert!(error.contains("what environment 0 did up to step 1600 cannot be remembered"), "{error}");
         let command = format!("adfq train --resume {} --refill", run.display());
         assert!(error.contains(&command), "{error}");
-        assert_eq!(record(&run), before);
-        set_back(&run);
+        assert_eq!(logs(), before);
+        fs::remove_file(saved(&run, "step-").pop().unwrap()).unwrap();
         let told = said(with(resume(&run), "--refill"));
         let lost = "this run is not exact: what environment 0 did up to step 1600 was lost";
         assert!(told.contains(lost) && told.contains("resuming"), "{told}");

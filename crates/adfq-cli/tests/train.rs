@@ -32,13 +32,28 @@ fn train(folder: &Path, env: &str, arguments: &[&str]) -> Command {
     let mut command = adfq(&["train", env, "--out"]);
     command.arg(folder);
     command.args(SMALL.iter().flat_map(|setting| ["--set", setting]));
-    command.args(arguments);
+    // What is finished is set back in some tests, and then needs its memory.
+    command.arg("--keep-replay").args(arguments);
     command
+}
+
+/// The folder of the run with this beginning of its name and this seed among those of a sweep.
+#[track_caller]
+fn of_sweep(folder: &Path, start: &str, seed: u64) -> PathBuf {
+    let mut entries =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let fits = |name: &String| name.starts_with(&format!("{start}-")) && name.ends_with(&format!("-{seed}"));
+    folder.join(entries.find(fits).unwrap())
 }
 
 fn resume(folder: &Path) -> Command {
     let mut command = adfq(&["train", "--resume"]);
     command.arg(folder);
+    command
+}
+
+fn with(mut command: Command, argument: &str) -> Command {
+    command.arg(argument);
     command
 }
 
@@ -143,7 +158,8 @@ fn a_torn_checkpoint_is_refused_and_the_one_before_it_used() {
         let mut bytes = fs::read(&last).unwrap();
         spoil(&mut bytes);
         fs::write(&last, bytes).unwrap();
-        let output = succeed(resume(&run));
+        fs::remove_file(run.join("result.json")).unwrap();
+        let output = succeed(with(resume(&run), "--keep-replay"));
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains("warning") && said.contains(last.to_str().unwrap()), "{said}");
         assert_eq!(record(&run), whole);
@@ -182,6 +198,7 @@ fn mistakes_get_one_clear_line() {
     assert!(!run.exists());
     succeed(train(&run, "cartpole", &["--set", "steps=1000"]));
     assert!(complaint(train(&run, "cartpole", &[])).contains("--resume"));
+    fs::remove_file(run.join("result.json")).unwrap();
     let _held = Lock::acquire(&run).unwrap();
     assert!(complaint(resume(&run)).contains("in use"));
 }
@@ -209,6 +226,7 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     for path in checkpoints(&run) {
         adfq_files::Container::new("checkpoint", 99).write(path).unwrap();
     }
+    fs::remove_file(run.join("result.json")).unwrap();
     let mut eval = adfq(&["eval"]);
     eval.arg(&run);
     let before = fs::read(run.join("metrics.csv")).unwrap();
@@ -273,8 +291,8 @@ fn several_seeds_run_side_by_side_and_each_as_if_alone() {
     let output = succeed(train(&all, "cartpole", &["--seeds", "0..2", "--set", "steps=1000"]));
     assert!(String::from_utf8(output.stderr).unwrap().contains("3 of 3 runs finished"));
     succeed(train(&one, "cartpole", &["--seed", "1", "--set", "steps=1000"]));
-    assert_eq!(record(&all.join("cartpole-adfq-thompson-1")), record(&one));
-    assert_ne!(record(&all.join("cartpole-adfq-thompson-0")), record(&one));
+    assert_eq!(record(&of_sweep(&all, "cartpole-adfq-thompson", 1)), record(&one));
+    assert_ne!(record(&of_sweep(&all, "cartpole-adfq-thompson", 0)), record(&one));
 }
 
 #[test]
@@ -288,12 +306,12 @@ fn several_agents_run_side_by_side_and_each_as_if_alone() {
         "{said}"
     );
     succeed(train(&one, "cartpole", &["--agent", "ddqn", "--seed", "4", "--set", "steps=1000"]));
-    assert_eq!(record(&all.join("cartpole-ddqn-epsilon-4")), record(&one));
+    assert_eq!(record(&of_sweep(&all, "cartpole-ddqn-epsilon", 4)), record(&one));
     // One agent of the list alone is that agent too.
     let alone = folder.path().join("alone");
     succeed(train(&alone, "cartpole", &["--agents", "ddqn", "--seed", "4", "--set", "steps=1000"]));
     assert_eq!(record(&alone), record(&one));
-    assert_ne!(record(&all.join("cartpole-adfq-epsilon-4")), record(&one));
+    assert_ne!(record(&of_sweep(&all, "cartpole-adfq-epsilon", 4)), record(&one));
 }
 
 #[test]
@@ -310,7 +328,7 @@ fn several_environments_run_side_by_side_and_are_resumed_together() {
         assert!(said.lines().any(|line| line.contains("greedy return") && line.ends_with(run)), "{said}");
     }
     succeed(train(&one, "acrobot", &short));
-    let runs = ["cartpole", "acrobot"].map(|env| all.join(format!("{env}-adfq-thompson-0")));
+    let runs = ["cartpole", "acrobot"].map(|env| of_sweep(&all, &format!("{env}-adfq-thompson"), 0));
     assert_eq!(record(&runs[1]), record(&one));
     let before = runs.each_ref().map(|run| record(run));
     for run in &runs {
@@ -331,10 +349,11 @@ fn several_runs_are_continued_by_the_same_command() {
     let all = folder.path().join("all");
     let sweep = ["--agents", "dqn,bootstrapped", "--seeds", "0,1", "--set", "steps=1000"];
     succeed(train(&all, "cartpole", &sweep));
-    let runs: Vec<_> = ["dqn-epsilon-0", "dqn-epsilon-1", "bootstrapped-head-0", "bootstrapped-head-1"]
-        .iter()
-        .map(|name| all.join(format!("cartpole-{name}")))
-        .collect();
+    let runs: Vec<_> =
+        [("dqn-epsilon", 0), ("dqn-epsilon", 1), ("bootstrapped-head", 0), ("bootstrapped-head", 1)]
+            .iter()
+            .map(|(name, seed)| of_sweep(&all, &format!("cartpole-{name}"), *seed))
+            .collect();
     let before: Vec<_> = runs.iter().map(|run| record(run)).collect();
     fs::remove_dir_all(&runs[0]).unwrap();
     fs::remove_file(checkpoints(&runs[2]).pop().unwrap()).unwrap();
@@ -343,7 +362,7 @@ fn several_runs_are_continued_by_the_same_command() {
     assert!(said.contains("4 of 4 runs finished"), "{said}");
     assert!(said.contains("at step 800 of 1,000") && said.matches("resuming").count() == 1, "{said}");
     assert_eq!(runs.iter().map(|run| record(run)).collect::<Vec<_>>(), before);
-    let other = ["--agents", "dqn,bootstrapped", "--seeds", "0,1", "--set", "steps=900"];
+    let other = [&sweep[..], &["--preset", "paper"]].concat();
     let said = common::complaint(train(&all, "cartpole", &other));
     assert!(said.contains("another configuration"), "{said}");
 }
@@ -378,6 +397,7 @@ fn nothing_of_the_users_is_overwritten_or_removed() {
         .map(|name| run.join("checkpoints").join(name));
     kept.iter().for_each(|path| fs::write(path, "mine").unwrap());
     fs::remove_file(checkpoints(&run).pop().unwrap()).unwrap();
+    fs::remove_file(run.join("result.json")).unwrap();
     succeed(resume(&run));
     assert!(kept.iter().all(|path| fs::read_to_string(path).unwrap() == "mine"));
 }

@@ -4,7 +4,7 @@ use crate::algorithm::Estimate;
 use crate::evaluate::Judge;
 use crate::learner::Learner;
 use crate::run::folder::{Loaded, read_learner};
-use crate::{Config, Error, Host, Result};
+use crate::{Checkpoint, Config, Error, Host, Result};
 use adfq::{Belief, MaxOfGaussians};
 use std::path::Path;
 
@@ -45,7 +45,12 @@ impl Agent {
 
     /// The same where the algorithm is one that a user has registered.
     pub fn load_with(folder: impl AsRef<Path>, host: &Host) -> Result<Self> {
-        let Loaded { config, learner, step, warnings } = read_learner(folder.as_ref(), host)?;
+        Self::load_checkpoint(folder, Checkpoint::Last, host)
+    }
+
+    /// The agent of another checkpoint: that of the best evaluation, or that of a step.
+    pub fn load_checkpoint(folder: impl AsRef<Path>, which: Checkpoint, host: &Host) -> Result<Self> {
+        let Loaded { config, learner, step, warnings } = read_learner(folder.as_ref(), host, which)?;
         Ok(Self { judge: Judge::new(&learner)?, estimates: vec![], config, learner, step, warnings })
     }
 

@@ -182,6 +182,30 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// A run without the checkpoint asked for.
+    #[error("{} cannot be loaded: {reason}", path.display())]
+    NoCheckpoint {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// A run that is to be made longer, but not by this.
+    #[error("{} has {steps} steps already; give more to train it longer", path.display())]
+    NotLonger {
+        /// The folder.
+        path: PathBuf,
+        /// The steps it has.
+        steps: u64,
+    },
+    /// A run that reached the return at which it was to end.
+    #[error("{} ended at step {step} because it had reached evaluation.stop_at; it cannot be made longer", path.display())]
+    EndedEarly {
+        /// The folder.
+        path: PathBuf,
+        /// Where it ended.
+        step: u64,
+    },
     /// A folder that is a run already.
     #[error("{} holds a run already; resume it, or choose another folder", path.display())]
     RunExists {
@@ -212,6 +236,16 @@ pub enum Error {
         path: PathBuf,
         /// What does not fit.
         reason: String,
+    },
+    /// A configuration that is no longer that of the run's checkpoints.
+    #[error(
+        "the checkpoint {} does not fit this run: config.toml was changed after the run began; undo the change, or \
+             start a new run",
+        path.display()
+    )]
+    ConfigChanged {
+        /// The checkpoint.
+        path: PathBuf,
     },
     /// From the mathematics.
     #[error(transparent)]

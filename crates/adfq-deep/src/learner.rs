@@ -115,6 +115,11 @@ impl Learner {
         })
     }
 
+    /// Follows the schedules of this configuration from now on, one of the same run.
+    pub(crate) fn set_config(&mut self, config: &Config) {
+        self.config = config.clone();
+    }
+
     /// One gradient step on a batch, at this environment step. A quantity that is not finite is an error, and the
     /// parameters are then as they were.
     pub fn learn(&mut self, sample: &Sample, step: u64) -> Result<Learned> {

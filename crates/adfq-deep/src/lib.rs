@@ -45,7 +45,7 @@ pub use agent::{Agent, Decision};
 pub use config::Config;
 pub use error::{Bytes, Error, Result};
 pub use host::Host;
-pub use run::{Restart, Run, RunFolder, Summary};
+pub use run::{Best, Checkpoint, Restart, Run, RunFolder, Summary};
 pub use timeline::Timeline;
 pub use trainer::{Observer, Observers, Stop, Trainer};
 pub use training::{Device, Training};

@@ -6,18 +6,19 @@ use adfq::policy::{Epsilon, best};
 use adfq::random::{ChaCha8Rng, stream};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// A policy with its own generator; all of it is saved in a checkpoint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A policy with its own generator, which is what a checkpoint holds of it.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Explorer {
     kind: Kind,
     epsilon: Epsilon,
-    rng: ChaCha8Rng,
+    /// What ε was up to each of the run's earlier ends.
+    earlier: Vec<(u64, Epsilon)>,
+    pub rng: ChaCha8Rng,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     /// One normal number for each action.
     Thompson,
@@ -35,17 +36,19 @@ impl Explorer {
             "epsilon" => Kind::Epsilon,
             _ => Kind::Score,
         };
-        Self { kind, epsilon: config.epsilon(), rng: stream(config.seed, "policy") }
+        let earlier = config.earlier_ends.iter().map(|&end| (end, config.epsilon(end))).collect();
+        Self { kind, epsilon: config.epsilon(config.steps), earlier, rng: stream(config.seed, "policy") }
     }
 
-    /// The policy of this configuration, its generator where another one's is.
-    pub fn resumed(config: &Config, saved: Self) -> Self {
-        Self { rng: saved.rng, ..Self::new(config) }
+    /// ε after this many steps, of which the last began after `before`; none where the policy has no ε.
+    pub fn epsilon(&self, step: u64, before: u64) -> Option<f64> {
+        (self.kind == Kind::Epsilon).then(|| self.schedule(before).at(step))
     }
 
-    /// ε after this many steps; none where the policy has no ε.
-    pub fn epsilon(&self, step: u64) -> Option<f64> {
-        (self.kind == Kind::Epsilon).then(|| self.epsilon.at(step))
+    /// The schedule of the step that begins after so many.
+    fn schedule(&self, taken: u64) -> Epsilon {
+        let ahead = self.earlier.iter().find(|(end, _)| *end > taken);
+        ahead.map_or(self.epsilon, |(_, epsilon)| *epsilon)
     }
 
     /// The action for the estimates of one state at this step.
@@ -71,7 +74,7 @@ impl Explorer {
     }
 
     fn epsilon_greedy(&mut self, estimates: &[Estimate], step: u64) -> usize {
-        if self.rng.random::<f64>() < self.epsilon.at(step) {
+        if self.rng.random::<f64>() < self.schedule(step).at(step) {
             return self.rng.random_range(0..estimates.len());
         }
         greedy(estimates, &mut self.rng)

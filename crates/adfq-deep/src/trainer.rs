@@ -150,8 +150,9 @@ impl Trainer {
     /// ([`Run::failure`]); an error if all have failed.
     pub fn train<'a>(&mut self, observers: &mut [Observers], stop: impl Into<Stop<'a>>) -> Result<bool> {
         let stop = stop.into();
-        let Config { steps, logging, evaluation, .. } = self.runs[0].config.clone();
-        while self.step() < steps || self.owes_evaluation() {
+        let config = self.runs[0].config.clone();
+        let Config { steps, logging, evaluation, .. } = &config;
+        while (self.step() < *steps || self.owes_evaluation()) && !self.has_reached() {
             let enough = stop.after.is_some_and(|step| self.step() >= step) && !self.owes_evaluation();
             if stop.is_set() || enough {
                 self.checkpoint(observers)?;
@@ -165,30 +166,32 @@ impl Trainer {
                 advanced?;
             }
             let now = self.step();
-            let (before, last) = (now - self.runs[0].config.envs as u64, now >= steps);
+            let before = now - config.envs as u64;
+            let last = now >= config.end_after(before);
             let due = |every: u64| last || before / every != now / every;
             if due(logging.metrics) && !half_done {
                 self.write_metrics(observers)?;
             }
-            if half_done || due(evaluation.every) {
+            if half_done || evaluation.every > 0 && due(evaluation.every) {
                 let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
                 let evaluated = self.evaluate_unless(episodes, stop);
                 self.tell_restarts(observers)?;
                 if !evaluated? {
                     continue;
                 }
+                self.note_best()?;
                 self.tell(observers, |run, observers| {
                     let Some(evaluation) = &run.evaluated else { return Ok(()) };
                     observers.iter_mut().try_for_each(|observer| observer.evaluated(run, evaluation))
                 })?;
             }
-            if due(logging.checkpoint) {
+            if due(logging.checkpoint) || self.has_reached() {
                 self.checkpoint(observers)?;
             }
         }
         self.backend.sync(&mut self.runs)?;
         self.tell(observers, |run, observers| {
-            let Some(summary) = Summary::new(run)? else { return Ok(()) };
+            let summary = Summary::new(run)?;
             observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))
         })?;
         Ok(true)
@@ -197,6 +200,17 @@ impl Trainer {
     /// Whether an evaluation was begun and not played to its end.
     fn owes_evaluation(&self) -> bool {
         self.runs.iter().any(|run| run.owes_evaluation && run.failure.is_none())
+    }
+
+    /// Whether training ends here because of what an evaluation reached. Only a run alone can have that.
+    fn has_reached(&self) -> bool {
+        self.run().has_reached()
+    }
+
+    /// Notes which runs were never better. What they learned has to be in them when observers are told.
+    fn note_best(&mut self) -> Result<()> {
+        let better: Vec<bool> = self.runs.iter_mut().map(Run::note_best).collect();
+        if better.contains(&true) { self.backend.sync(&mut self.runs) } else { Ok(()) }
     }
 
     fn write_metrics(&mut self, observers: &mut [Observers]) -> Result<()> {
@@ -349,10 +363,14 @@ fn check_together(runs: &[Run]) -> Result<()> {
         ("learning.target", same(&|config| config.learning.target == first.learning.target)),
         ("evaluation", same(&|config| config.evaluation == first.evaluation)),
         ("logging", same(&|config| config.logging == first.logging)),
+        ("earlier_ends", same(&|config| config.earlier_ends == first.earlier_ends)),
     ] {
         if !same {
             return Err(Error::Setting { name, must: "the same in all runs that go together" });
         }
+    }
+    if runs.len() > 1 && first.evaluation.stop_at.is_some() {
+        return Err(Error::Setting { name: "evaluation.stop_at", must: "left out in runs that go together" });
     }
     Ok(())
 }

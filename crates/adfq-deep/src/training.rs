@@ -2,7 +2,7 @@
 //! by side. Training the same runs again continues what is missing.
 
 use crate::config::env_args;
-use crate::run::folder::{holds_run, last_checkpoint, read_config, read_summary};
+use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
@@ -16,6 +16,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "cuda")]
 mod cuda;
+mod names;
+
+pub use names::folder_name;
 
 /// Where networks learn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +31,7 @@ pub enum Device {
 }
 
 /// A run to be trained: a folder, and its configuration if it may have to be started.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// The run folder.
     pub folder: PathBuf,
@@ -36,13 +39,19 @@ pub struct Job {
     pub config: Option<Config>,
     /// Whether to go on without the pieces of the replay memory that cannot be read. The run is then not exact.
     pub refill: bool,
+    /// Makes a run that is there longer: so many steps.
+    pub longer: Option<u64>,
+    /// Whether the replay memory stays on disk when the run has come to its end.
+    pub keep_replay: bool,
 }
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// It came to its end, now or before.
+    /// It came to its end.
     Finished(Box<Summary>),
+    /// It had come to its end before, and is as it was.
+    WasFinished(Box<Summary>),
     /// It was stopped and saved.
     Stopped {
         /// The step at which it stands.
@@ -105,6 +114,8 @@ pub struct Training {
     pub resources: Resources,
     /// The step after which each run is saved and stopped, to go on later.
     pub stop_after: Option<u64>,
+    /// Whether replay memories stay on disk when their runs have come to their ends.
+    pub keep_replay: bool,
 }
 
 /// What runs that train side by side share.
@@ -137,6 +148,7 @@ impl Training {
             settings: vec![],
             resources: Resources::default(),
             stop_after: None,
+            keep_replay: false,
         }
     }
 
@@ -192,6 +204,12 @@ impl Training {
     #[must_use]
     pub fn stop_after(self, step: u64) -> Self {
         Self { stop_after: Some(step), ..self }
+    }
+
+    /// Keeps the replay memory of each run on disk when it has come to its end: it can then be made longer to the bit.
+    #[must_use]
+    pub fn keep_replay(self) -> Self {
+        Self { keep_replay: true, ..self }
     }
 
     /// The configurations of all runs in one environment, and its space.
@@ -253,7 +271,8 @@ impl Training {
         for env in &self.envs {
             configs.extend(self.configs(env)?.0);
         }
-        Ok(jobs_in(folder, configs))
+        let jobs = jobs_in(folder, configs, &self.settings);
+        Ok(jobs.into_iter().map(|job| Job { keep_replay: self.keep_replay, ..job }).collect())
     }
 
     /// Trains every run that is not finished yet, resumes those that were stopped, and returns what all have reached. The
@@ -266,7 +285,7 @@ impl Training {
         let (outcomes, _) = train(jobs, &self.host, &self.resources, &watch, stop)?;
         let mut summaries = vec![];
         for Outcome { ending, .. } in outcomes {
-            if let Some(Ending::Finished(summary)) = ending.transpose()? {
+            if let Some(Ending::Finished(summary) | Ending::WasFinished(summary)) = ending.transpose()? {
                 summaries.push(*summary);
             }
         }
@@ -274,18 +293,14 @@ impl Training {
     }
 }
 
-/// The runs of these configurations: one alone gets the folder, several get folders in it.
-pub fn jobs_in(folder: &Path, configs: Vec<Config>) -> Vec<Job> {
+/// The runs of these configurations, in which these settings were changed: one alone gets the folder, several get folders
+/// in it.
+pub fn jobs_in(folder: &Path, configs: Vec<Config>, settings: &[String]) -> Vec<Job> {
     let alone = configs.len() == 1;
-    let place = |config: &Config| if alone { folder.to_owned() } else { folder.join(folder_name(config)) };
-    let job = |config| Job { folder: place(&config), config: Some(config), refill: false };
+    let inner = |config: &Config| folder.join(folder_name(config, settings));
+    let place = |config: &Config| if alone { folder.to_owned() } else { inner(config) };
+    let job = |config| Job { folder: place(&config), config: Some(config), ..Job::default() };
     configs.into_iter().map(job).collect()
-}
-
-/// A name for the folder of a run: `cartpole-adfq-thompson-0`.
-pub fn folder_name(config: &Config) -> String {
-    let env = config.env.to_lowercase().replace(['/', ':'], "-");
-    format!("{env}-{}-{}-{}", config.agent, config.policy, config.seed)
 }
 
 /// Trains these runs to their ends, several side by side. Runs that are finished already stay as they are. Runs that were
@@ -324,13 +339,16 @@ impl Job {
         // The memory that is left is another each time.
         let host = &Host { memory: host.memory.and(Host::here().memory), ..host.clone() };
         let there = holds_run(&self.folder);
-        if let (Some(config), true) = (&self.config, there) {
-            if read_config(&self.folder)? != *config {
-                return Err(Error::OtherRun { path: self.folder.clone() });
-            }
-            if let Some(summary) = read_summary(&self.folder)? {
-                return Ok(Begun::Finished(Box::new(summary)));
-            }
+        if let (Some(config), true) = (&self.config, there)
+            && read_config(&self.folder)? != *config
+        {
+            return Err(Error::OtherRun { path: self.folder.clone() });
+        }
+        if let Some(steps) = self.longer {
+            lengthen(&self.folder, steps)?;
+        }
+        if there && let Some(summary) = read_result(&self.folder, &read_config(&self.folder)?)? {
+            return Ok(Begun::Finished(Box::new(summary)));
         }
         let (folder, run, warnings) = match &self.config {
             Some(config) if !there => {
@@ -341,7 +359,7 @@ impl Job {
             _ if self.refill => RunFolder::refill(&self.folder, host)?,
             _ => RunFolder::resume(&self.folder, host)?,
         };
-        let mut observers = folder.observers(&run, time_of_day())?;
+        let mut observers = folder.keep_replay(self.keep_replay).observers(&run, time_of_day())?;
         observers.extend(watch(&self.folder, &run, &warnings));
         Ok(Begun::Ready(Box::new((self.folder.clone(), run, observers))))
     }
@@ -388,7 +406,7 @@ fn on_cpu(
 
 fn train_alone(begun: Begun, stop: Stop) -> Result<Ending> {
     match begun {
-        Begun::Finished(summary) => Ok(Ending::Finished(summary)),
+        Begun::Finished(summary) => Ok(Ending::WasFinished(summary)),
         Begun::Ready(ready) => {
             let (folder, run, observers) = *ready;
             let mut trainer = Trainer::on_cpu(vec![run])?;
@@ -401,10 +419,7 @@ fn train_alone(begun: Begun, stop: Stop) -> Result<Ending> {
 /// How a run ended, given whether it came to its end.
 fn ending(folder: &Path, run: &Run, trained: Result<bool>) -> Result<Ending> {
     match trained.map_err(|error| name_checkpoint(error, folder))? {
-        true => match Summary::new(run)? {
-            Some(summary) => Ok(Ending::Finished(Box::new(summary))),
-            None => Err(Error::NotARun { path: folder.to_owned(), reason: "it was never evaluated".into() }),
-        },
+        true => Ok(Ending::Finished(Box::new(Summary::new(run)?))),
         false => Ok(Ending::Stopped { step: run.step(), steps: run.config().steps }),
     }
 }

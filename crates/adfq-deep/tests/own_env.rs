@@ -1,6 +1,7 @@
 //! An environment of the user's own, of three methods and a name: trained in, stopped, resumed and evaluated. With `save`
 //! and `restore` a stopped run ends with the same bits as one that never stopped.
 
+use adfq_deep::Checkpoint;
 use adfq_deep::evaluate::Evaluator;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::run::folder::{Loaded, read_learner};
@@ -120,7 +121,7 @@ fn it_is_learned_and_evaluated() {
     let folder = tempfile::tempdir().unwrap();
     let summary = trained(folder.path(), false);
     assert_eq!((summary.env.as_str(), summary.steps, summary.episodes), ("corridor", 1_200, 20));
-    assert_eq!(summary.mean_return, 1.0);
+    assert_eq!(summary.mean_return, Some(1.0));
     // Its name is known to nobody else, but the agent needs no environment.
     assert!(Training::new("corridor").run(folder.path().join("other")).is_err());
     let mut agent = Agent::load(folder.path()).unwrap();
@@ -129,7 +130,7 @@ fn it_is_learned_and_evaluated() {
         assert_eq!(agent.act(&observation).unwrap().action, 1, "{cell}");
     }
     let host = host(false);
-    let Loaded { config, mut learner, .. } = read_learner(folder.path(), &host).unwrap();
+    let Loaded { config, mut learner, .. } = read_learner(folder.path(), &host, Checkpoint::Last).unwrap();
     let mut evaluator = Evaluator::new(&config, &learner, host.env(&config, false).unwrap()).unwrap();
     let mut steps = 0;
     let played = evaluator.play(&mut learner, "test", 5, |seen| {
@@ -181,7 +182,7 @@ fn what_cannot_be_saved_cuts_its_episodes() {
     observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
     drop((trainer, observers));
     let ended = trained(&cut, false);
-    assert_eq!((ended.steps, ended.mean_return), (1_200, 1.0));
+    assert_eq!((ended.steps, ended.mean_return), (1_200, Some(1.0)));
     assert_ne!(ended.replay, expected.replay);
 }
 
@@ -191,7 +192,7 @@ fn a_folder_is_enough_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let [whole, cut] = ["whole", "cut"].map(|name| folder.path().join(name));
     stopped(&cut, true, 4);
-    let job = Job { folder: cut, config: None, refill: false };
+    let job = Job { folder: cut, ..Job::default() };
     let watch = |_: &Path, _: &Run, _: &[String]| vec![];
     let going = AtomicBool::new(false);
     let (mut outcomes, _) = train(vec![job], &host(true), &Resources::default(), &watch, &going).unwrap();

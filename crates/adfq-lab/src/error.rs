@@ -98,6 +98,9 @@ pub enum Error {
     /// A run that has not been evaluated.
     #[error("{} has no evaluations yet; wait for its first one, or leave it out", .0.display())]
     NoEvaluations(PathBuf),
+    /// A run whose evaluation was off.
+    #[error("{} was trained without evaluations", .0.display())]
+    NeverEvaluated(PathBuf),
     /// A run whose first training episode has not ended.
     #[error("{} has no training episode that ended yet; wait for the first one, or leave it out", .0.display())]
     NoEpisodes(PathBuf),

@@ -12,10 +12,15 @@ impl Config {
         Spec { input: space.observation_shape(), layers: self.network.layers.clone(), head }
     }
 
-    /// ε over the run, in environment steps.
-    pub(crate) fn epsilon(&self) -> Epsilon {
+    /// ε over a run that is to end here, in environment steps.
+    pub(crate) fn epsilon(&self, end: u64) -> Epsilon {
         let Exploration { from, to, fraction } = self.exploration;
-        Epsilon::Linear { from, to, steps: (fraction * self.steps as f64) as u64 }
+        Epsilon::Linear { from, to, steps: (fraction * end as f64) as u64 }
+    }
+
+    /// Where the run was to end when it took the step that begins after so many. Schedules have this end in view.
+    pub(crate) fn end_after(&self, taken: u64) -> u64 {
+        self.earlier_ends.iter().copied().find(|&end| end > taken).unwrap_or(self.steps)
     }
 
     /// The exponent β of the importance weights at this step.
@@ -36,6 +41,7 @@ impl Config {
     }
 
     fn progress(&self, step: u64) -> f32 {
-        (step as f64 / self.steps as f64).min(1.0) as f32
+        let end = self.end_after(step.saturating_sub(self.envs as u64));
+        (step as f64 / end as f64).min(1.0) as f32
     }
 }

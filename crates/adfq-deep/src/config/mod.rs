@@ -43,6 +43,10 @@ pub struct Config {
     pub seed: u64,
     /// Environment steps, over all environments together.
     pub steps: u64,
+    /// Where the run was to end before it was made longer, in steps and in order. Up to each of these it is a run of so many
+    /// steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_ends: Vec<u64>,
     /// Environments stepped side by side. The ratio of gradient steps to environment steps stays the same.
     pub envs: usize,
     /// Arguments of the environment; ours have none.
@@ -145,7 +149,7 @@ pub enum TargetUpdate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluating {
-    /// Environment steps between evaluations.
+    /// Environment steps between evaluations. 0 means none at all, not at the end either.
     pub every: u64,
     /// Episodes of each.
     pub episodes: usize,
@@ -153,6 +157,9 @@ pub struct Evaluating {
     pub final_episodes: usize,
     /// An episode is cut off after this many steps: a greedy agent may find a loop.
     pub max_steps: u64,
+    /// Training ends as soon as the mean return of an evaluation reaches this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_at: Option<f64>,
 }
 
 /// What is written, and how often, in environment steps.
@@ -196,6 +203,7 @@ impl Config {
         let priority = replay.priority.as_ref();
         check(&[
             ("steps", self.steps > 0, "at least 1"),
+            ("earlier_ends", self.earlier_ends_fit(), "rising, from 1 to below steps"),
             ("env_args", self.env_args.values().all(writable), "without nan and inf"),
             ("envs", self.envs > 0, "at least 1"),
             ("exploration.from", share(self.exploration.from), "between 0 and 1"),
@@ -216,10 +224,15 @@ impl Config {
             ("learning.final_rate", share(learning.final_rate.into()), "between 0 and 1"),
             ("learning.huber", learning.huber > 0.0, "above 0"),
             ("learning.target", target, "hard = 1 or more steps, or soft = a share above 0 and up to 1"),
-            ("evaluation.every", eval.every > 0, "at least 1"),
             ("evaluation.episodes", eval.episodes > 0, "at least 1"),
             ("evaluation.final_episodes", eval.final_episodes > 0, "at least 1"),
             ("evaluation.max_steps", eval.max_steps > 0, "at least 1"),
+            ("evaluation.stop_at", eval.stop_at.is_none_or(f64::is_finite), "finite"),
+            (
+                "evaluation.every",
+                eval.stop_at.is_none() || eval.every > 0,
+                "at least 1 where evaluation.stop_at is set",
+            ),
             ("logging.metrics", self.logging.metrics > 0, "at least 1"),
             ("logging.checkpoint", self.logging.checkpoint > 0, "at least 1"),
         ])?;
@@ -251,6 +264,11 @@ impl Config {
         Ok(self)
     }
 
+    fn earlier_ends_fit(&self) -> bool {
+        let ends = [&[0], &self.earlier_ends[..], &[self.steps]].concat();
+        ends.is_sorted_by(|end, next| end < next)
+    }
+
     /// The same over another number of steps. An evaluation every hundredth of the run, as in the paper, remains one.
     ///
     /// ```
@@ -262,8 +280,35 @@ impl Config {
         if self.evaluation.every.checked_mul(100) == Some(self.steps) {
             self.evaluation.every = (steps / 100).max(1);
         }
-        self.steps = steps;
+        (self.steps, self.earlier_ends) = (steps, vec![]);
         self
+    }
+
+    /// The configuration of this run made longer: it stays what it is up to its end, and goes on from there as a run of
+    /// so many steps.
+    ///
+    /// ```
+    /// let config = adfq_deep::Config::for_env("cartpole")?; // 100,000 steps
+    /// let longer = config.lengthened(150_000)?;
+    /// assert_eq!((longer.steps, &longer.earlier_ends[..]), (150_000, &[100_000][..]));
+    /// assert!(config.lengthened(100_000).is_err());
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn lengthened(&self, steps: u64) -> Result<Self> {
+        let mut longer = Self { steps, ..self.clone() };
+        longer.earlier_ends.push(self.steps);
+        longer.check()?;
+        Ok(longer)
+    }
+
+    /// Whether this is the configuration of the same run before it was made longer, or the very same one.
+    pub(crate) fn is_earlier_than(&self, later: &Self) -> bool {
+        let ends = [&later.earlier_ends[..], &[later.steps]].concat();
+        let Some((&steps, earlier)) = ends.get(..=self.earlier_ends.len()).and_then(|ends| ends.split_last())
+        else {
+            return false;
+        };
+        *self == Self { steps, earlier_ends: earlier.to_vec(), ..later.clone() }
     }
 }
 

@@ -52,6 +52,7 @@ fn paper(env: &str, task: &Task) -> Config {
         policy: "thompson".to_owned(),
         seed: 0,
         steps: 10_000_000,
+        earlier_ends: vec![],
         envs: 1,
         env_args: Args::new(),
         network: NetworkConfig { layers: task.layers(), dueling: None, weights: Weights::Xavier },
@@ -71,7 +72,13 @@ fn paper(env: &str, task: &Task) -> Config {
             bound_targets: false,
             clip_rewards: true,
         },
-        evaluation: Evaluating { every: 100_000, episodes: 3, final_episodes: 100, max_steps: 27_000 },
+        evaluation: Evaluating {
+            every: 100_000,
+            episodes: 3,
+            final_episodes: 100,
+            max_steps: 27_000,
+            stop_at: None,
+        },
         logging: Logging { metrics: 10_000, checkpoint: 100_000 },
         own: own(AdfqSettings::default()),
     };

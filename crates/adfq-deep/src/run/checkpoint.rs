@@ -5,13 +5,12 @@
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
 use super::needs::{check_learner_memory, check_memory, parameters};
-use super::{Due, Lost, Run};
+use super::{Best, Due, Lost, Run};
 use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::metrics::Stats;
 use crate::observation::Observation;
-use crate::policy::Explorer;
 use crate::replay::{Replay, ReplayState, Segment};
 use crate::{Config, Error, Host, Result};
 use adfq::random::ChaCha8Rng;
@@ -73,10 +72,11 @@ struct State {
     lost: Vec<Lost>,
     adam_steps: u64,
     rewards: RewardRange,
-    explorer: Explorer,
+    explorer: ChaCha8Rng,
     sampler: ChaCha8Rng,
     stats: Stats,
     evaluated: Option<Evaluation>,
+    best: Option<Best>,
     /// None where the environments cannot be saved.
     envs: Option<Vec<u8>>,
     observations: Vec<Observation>,
@@ -134,10 +134,11 @@ pub fn write(
         lost: run.lost.clone(),
         adam_steps: learner.adam.t,
         rewards: learner.rewards,
-        explorer: run.explorer.clone(),
+        explorer: run.explorer.rng.clone(),
         sampler: run.sampler.clone(),
         stats: run.stats.clone(),
         evaluated: run.evaluated.clone(),
+        best: run.best,
         envs: run.envs.save()?,
         observations: run.observations.clone(),
         replay: run.replay.state(),
@@ -215,6 +216,13 @@ pub fn read_rest(folder: &Folder, name: &str, host: &Host) -> Result<Saved> {
 }
 
 impl Saved {
+    /// The same run made longer: its configuration is the later one.
+    pub fn lengthened(mut self, config: &Config) -> Self {
+        self.config = config.clone();
+        self.learner.set_config(config);
+        self
+    }
+
     /// The run in these environments, which take up their state. Where none was saved, because it was out of reach, they
     /// start anew and the episodes under way are cut off; all else is as it was.
     pub fn take_up(self, mut envs: Box<dyn Envs>, evaluation: Box<dyn Env>) -> Result<Restored> {
@@ -227,10 +235,11 @@ impl Saved {
         (run.step, run.due, run.owes_evaluation) = (state.step, state.due, state.owes_evaluation);
         run.lost = state.lost;
         run.wait_for_memory();
-        run.explorer = Explorer::resumed(&config, state.explorer);
+        run.explorer.rng = state.explorer;
         run.sampler = state.sampler;
         run.stats = state.stats;
         run.evaluated = state.evaluated;
+        run.best = state.best;
         run.restarts.count = state.restarts;
         run.observations = state.observations;
         if state.envs.is_none() {

@@ -5,7 +5,7 @@
 //! metrics.csv           a row every so many steps
 //! evaluations.csv       every evaluation episode
 //! events.out.tfevents…  the same for TensorBoard
-//! checkpoints/          the last two checkpoints and the replay segments they need
+//! checkpoints/          the last two checkpoints and the replay segments they need, and the best checkpoint
 //! result.json           written at the end
 //! ```
 //!
@@ -13,7 +13,8 @@
 
 use super::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
 use super::logs::{Clock, CsvLogs, TensorBoard, what_is_left};
-use super::{Run, Summary};
+use super::{Best, Run, Summary};
+use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::trainer::{Observer, Observers};
 use crate::{Config, Error, Host, Result};
@@ -32,6 +33,8 @@ pub const EVALUATIONS_HEADER: &str = "step,episode,return,clipped_return,length"
 pub(super) const EVENTS: &str = "events.out.tfevents.0.adfq";
 const RESULT: &str = "result.json";
 const CHECKPOINTS: &str = "checkpoints";
+const STEP: &str = "step-";
+const BEST: &str = "best-";
 /// What a run that was killed at its very start may leave behind.
 const LEFT_BEHIND: [&str; 2] = [".lock", ".adfq-partial"];
 /// How many checkpoints are kept: should the last one not be readable, there is one before it.
@@ -44,10 +47,29 @@ pub struct RunFolder {
     logs: LogLengths,
     segments: Vec<SegmentEntry>,
     kept: Vec<Kept>,
+    keeps_replay: bool,
 }
 
-/// A checkpoint that is there, by its name, with the segments that it needs.
-type Kept = (String, Vec<SegmentEntry>);
+/// A checkpoint that is there.
+struct Kept {
+    name: String,
+    /// The segments that it needs.
+    segments: Vec<SegmentEntry>,
+    /// The best checkpoint that it knows of.
+    best: Option<String>,
+}
+
+impl Kept {
+    fn new(name: String, segments: &[SegmentEntry], run: &Run) -> Self {
+        Self { name, segments: segments.to_vec(), best: run.best.map(|best| best_name(best.step)) }
+    }
+
+    /// The files that must stay for it.
+    fn files(&self) -> impl Iterator<Item = String> {
+        let segments = self.segments.iter().map(SegmentEntry::file_name);
+        segments.chain([self.name.clone()]).chain(self.best.clone())
+    }
+}
 
 impl RunFolder {
     /// The folder of a run before its first step; it must hold no run yet.
@@ -86,7 +108,8 @@ impl RunFolder {
         let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
         check_entries(lock.folder(), &checkpoints)?;
         let mut search = find_usable(&checkpoints, &config, host, checkpoint::read)?;
-        if let (Search::Unusable(_), true) = (&search, refill) {
+        let given_back = is_given_back(&checkpoints, &config)?;
+        if let (Search::Unusable(_), true) = (&search, refill || given_back) {
             search = find_usable(&checkpoints, &config, host, checkpoint::read_rest)?;
         }
         let (name, restored, unusable) = match search {
@@ -97,19 +120,31 @@ impl RunFolder {
         let Restored { run, segments, logs } = *restored;
         let warn = |error: &Error| format!("{error}; an earlier checkpoint is used");
         let mut warnings: Vec<String> = unusable.iter().map(warn).collect();
+        if given_back {
+            warnings.push("the replay memory was given back when the run had come to its end".to_owned());
+        }
         warnings.extend(run.lost().iter().map(|lost| {
             format!("this run is not exact: {lost} was lost from its replay memory, which fills again")
         }));
         let (logs, gone) = what_is_left(lock.folder(), logs, run.step())?;
         warnings.extend(gone);
-        let kept = vec![(name, segments.clone())];
-        Ok((Self { lock, checkpoints, logs, segments, kept }, run, warnings))
+        remove_later_best(&checkpoints, run.step())?;
+        let kept = vec![Kept::new(name, &segments, &run)];
+        Ok((Self { lock, checkpoints, logs, segments, kept, keeps_replay: false }, run, warnings))
     }
 
     /// A folder without checkpoints.
     fn new_run(lock: Lock) -> Result<Self> {
         let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
-        Ok(Self { lock, checkpoints, logs: LogLengths::default(), segments: vec![], kept: vec![] })
+        let (logs, segments, kept) = (LogLengths::default(), vec![], vec![]);
+        Ok(Self { lock, checkpoints, logs, segments, kept, keeps_replay: false })
+    }
+
+    /// Whether the replay memory stays on disk when the run has come to its end. By default it is given back: it is by
+    /// far the largest part, and only a run that is made longer needs it.
+    #[must_use]
+    pub fn keep_replay(self, keeps_replay: bool) -> Self {
+        Self { keeps_replay, ..self }
     }
 
     /// What writes to the folder while the run trains: logs, and then the checkpointer, which notes how long they are.
@@ -118,10 +153,10 @@ impl RunFolder {
         for entry in &self.segments {
             saved[entry.env] = saved[entry.env].max(entry.end());
         }
-        let Self { lock, checkpoints, logs, segments, kept } = self;
+        let Self { lock, checkpoints, logs, segments, kept, keeps_replay } = self;
         let csv = CsvLogs::open(lock.folder(), logs, run.learner.algorithm.metrics())?;
         let events = TensorBoard::open(lock.folder(), logs.events, clock)?;
-        let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept };
+        let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept, keeps_replay };
         Ok(vec![Box::new(csv), Box::new(events), Box::new(checkpointer)])
     }
 }
@@ -136,6 +171,44 @@ fn check_entries(folder: &Folder, checkpoints: &Folder) -> Result<()> {
     }
     folder.remove_stale()?;
     Ok(checkpoints.remove_stale()?)
+}
+
+/// Makes the run in this folder longer: it goes on as a run of so many steps from where it was to end so far. Asking for
+/// the same once more changes nothing. To go on, resume it.
+pub fn lengthen(path: &Path, steps: u64) -> Result<()> {
+    let config = read_config(path)?;
+    if config.steps == steps && !config.earlier_ends.is_empty() {
+        return Ok(());
+    }
+    if steps <= config.steps {
+        return Err(Error::NotLonger { path: path.to_owned(), steps: config.steps });
+    }
+    if let Some(Summary { steps: step, ended_early: true, .. }) = read_summary(path)? {
+        return Err(Error::EndedEarly { path: path.to_owned(), step });
+    }
+    let (longer, lock) = (config.lengthened(steps)?, Lock::acquire(path)?);
+    lock.folder().write(CONFIG, longer.to_toml()?.as_bytes())?;
+    match lock.folder().remove(OsStr::new(RESULT)) {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a run that is made longer stands where it had ended, without the replay memory, which it has given back.
+fn is_given_back(folder: &Folder, config: &Config) -> Result<bool> {
+    let has_replay = folder.names()?.iter().any(|name| is_ours(name) && is_segment(name));
+    let step = checkpoints(folder)?.last().and_then(|name| step_of(name));
+    let stands = |end: u64| step == Some(end.next_multiple_of(config.envs as u64));
+    Ok(!has_replay && config.earlier_ends.iter().any(|&end| stands(end)))
+}
+
+/// Removes best checkpoints of a future that got lost.
+fn remove_later_best(folder: &Folder, step: u64) -> Result<()> {
+    for name in best_checkpoints(folder)?.iter().filter(|name| step_of(name).is_some_and(|best| best > step))
+    {
+        folder.remove(OsStr::new(name))?;
+    }
+    Ok(())
 }
 
 /// What a search for a checkpoint found.
@@ -190,6 +263,7 @@ struct Checkpointer {
     segments: Vec<SegmentEntry>,
     /// Kept checkpoints, oldest first.
     kept: Vec<Kept>,
+    keeps_replay: bool,
 }
 
 impl Checkpointer {
@@ -213,8 +287,7 @@ impl Checkpointer {
         // After a resume only one checkpoint is known; the one before it stays until there is another.
         let Some(surplus) = self.kept.len().checked_sub(KEPT) else { return Ok(()) };
         self.kept.drain(..surplus);
-        let segments = self.kept.iter().flat_map(|(_, segments)| segments).map(SegmentEntry::file_name);
-        let needed: Vec<String> = self.kept.iter().map(|(name, _)| name.clone()).chain(segments).collect();
+        let needed: Vec<String> = self.kept.iter().flat_map(Kept::files).collect();
         for name in self.checkpoints.names()? {
             if is_ours(&name) && !needed.iter().any(|needed| name == needed.as_str()) {
                 let _ = self.checkpoints.remove(&name);
@@ -222,20 +295,45 @@ impl Checkpointer {
         }
         Ok(())
     }
+
+    fn log_lengths(&self) -> Result<LogLengths> {
+        let length = |name: &str| self.lock.folder().len_of(name).map(Option::unwrap_or_default);
+        Ok(LogLengths {
+            metrics: length(METRICS)?,
+            evaluations: length(EVALUATIONS)?,
+            events: length(EVENTS)?,
+        })
+    }
+
+    /// A file that cannot be removed is left: the run is finished all the same.
+    fn give_replay_back(&mut self) -> Result<()> {
+        for name in self.checkpoints.names()?.iter().filter(|name| is_ours(name) && is_segment(name)) {
+            let _ = self.checkpoints.remove(name);
+        }
+        Ok(())
+    }
 }
 
 impl Observer for Checkpointer {
+    /// The best checkpoint needs no replay memory: nothing goes on from it.
+    fn evaluated(&mut self, run: &Run, evaluation: &Evaluation) -> Result<()> {
+        match run.best {
+            Some(Best { step, .. }) if step == evaluation.step => {
+                self.lock.folder().check_there()?;
+                checkpoint::write(&self.checkpoints, &best_name(step), run, &[], self.log_lengths()?)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn checkpoint(&mut self, run: &Run) -> Result<()> {
-        let folder = self.lock.folder();
-        folder.check_there()?;
-        let length = |name: &str| folder.len_of(name).map(Option::unwrap_or_default);
-        let (metrics, evaluations, events) = (length(METRICS)?, length(EVALUATIONS)?, length(EVENTS)?);
-        let logs = LogLengths { metrics, evaluations, events };
+        self.lock.folder().check_there()?;
+        let logs = self.log_lengths()?;
         self.write_new_segments(run)?;
-        let name = format!("step-{:012}.adfq", run.step);
+        let name = format!("{STEP}{:012}.adfq", run.step);
         checkpoint::write(&self.checkpoints, &name, run, &self.segments, logs)?;
-        self.kept.retain(|(kept, _)| *kept != name);
-        self.kept.push((name, self.segments.clone()));
+        self.kept.retain(|kept| kept.name != name);
+        self.kept.push(Kept::new(name, &self.segments, run));
         self.prune()
     }
 
@@ -243,12 +341,18 @@ impl Observer for Checkpointer {
         let unfit = |error: serde_json::Error| Error::State(error.to_string());
         let mut json = serde_json::to_vec_pretty(summary).map_err(unfit)?;
         json.push(b'\n');
-        Ok(self.lock.folder().write(RESULT, &json)?)
+        self.lock.folder().write(RESULT, &json)?;
+        if self.keeps_replay { Ok(()) } else { self.give_replay_back() }
     }
 }
 
-/// Whether a run writes a file of this name to its checkpoints: `step-N.adfq` or `replay-N-N-N.adfq`. All others are the
-/// user's.
+/// The file of the best checkpoint, which is that of this step.
+fn best_name(step: u64) -> String {
+    format!("{BEST}{step:012}.adfq")
+}
+
+/// Whether a run writes a file of this name to its checkpoints: `step-N.adfq`, `best-N.adfq` or `replay-N-N-N.adfq`. All
+/// others are the user's.
 fn is_ours(name: &OsStr) -> bool {
     let name = name.to_str().and_then(|name| name.strip_suffix(".adfq"));
     let are_numbers = |text: &str, count: usize| {
@@ -257,9 +361,22 @@ fn is_ours(name: &OsStr) -> bool {
             && text.split('-').count() == count
     };
     name.is_some_and(|name| {
-        name.strip_prefix("step-").is_some_and(|rest| rest.len() >= 12 && are_numbers(rest, 1))
+        let is_step = |rest: &str| rest.len() >= 12 && are_numbers(rest, 1);
+        name.strip_prefix(STEP).is_some_and(is_step)
+            || name.strip_prefix(BEST).is_some_and(is_step)
             || name.strip_prefix("replay-").is_some_and(|rest| are_numbers(rest, 3))
     })
+}
+
+/// Whether a file of ours is a piece of the replay memory.
+fn is_segment(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("replay-"))
+}
+
+/// The step of a checkpoint, by its name.
+fn step_of(name: &str) -> Option<u64> {
+    let step = name.strip_prefix(STEP).or(name.strip_prefix(BEST))?;
+    step.strip_suffix(".adfq")?.parse().ok()
 }
 
 /// Whether there is a run in this folder, readable or not.
@@ -281,8 +398,13 @@ pub fn read_config(folder: &Path) -> Result<Config> {
     Config::from_toml(&text).map_err(|error| Error::in_file(&folder.join(CONFIG), error))
 }
 
-/// What a finished run reached; none if it has not come to its end.
-pub(crate) fn read_summary(folder: &Path) -> Result<Option<Summary>> {
+/// What a finished run reached; none if it has not come to its end, or has been made longer since.
+pub(crate) fn read_result(folder: &Path, config: &Config) -> Result<Option<Summary>> {
+    let ended = |summary: &Summary| summary.ended_early || summary.steps >= config.steps;
+    Ok(read_summary(folder)?.filter(ended))
+}
+
+fn read_summary(folder: &Path) -> Result<Option<Summary>> {
     match Folder::open(folder)?.read(RESULT) {
         Ok(json) => Ok(serde_json::from_slice(&json).ok()),
         Err(error) if error.is_not_found() => Ok(None),
@@ -308,15 +430,80 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
-/// The learner of the last good checkpoint; no lock is taken, a run under way may be read.
-pub fn read_learner(folder: &Path, host: &Host) -> Result<Loaded> {
+/// Which checkpoint of a run is meant.
+///
+/// ```
+/// use adfq_deep::Checkpoint;
+///
+/// assert_eq!("best".parse(), Ok(Checkpoint::Best));
+/// assert_eq!("20000".parse(), Ok(Checkpoint::Step(20_000)));
+/// assert!("worst".parse::<Checkpoint>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// The last good one.
+    #[default]
+    Last,
+    /// That of the best evaluation.
+    Best,
+    /// That of this step, if it is still there.
+    Step(u64),
+}
+
+impl std::str::FromStr for Checkpoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "last" => Ok(Self::Last),
+            "best" => Ok(Self::Best),
+            step => step.parse().map(Self::Step).map_err(|_| "say last, best, or a step".to_owned()),
+        }
+    }
+}
+
+impl Checkpoint {
+    /// The files that are meant, the first choice last.
+    fn candidates(self, folder: &Folder) -> Result<Vec<String>> {
+        match self {
+            Self::Last => checkpoints(folder),
+            Self::Best => best_checkpoints(folder),
+            Self::Step(step) => {
+                let all = [best_checkpoints(folder)?, checkpoints(folder)?].concat();
+                Ok(all.into_iter().filter(|name| step_of(name) == Some(step)).collect())
+            }
+        }
+    }
+
+    /// What to say if there is no such file.
+    fn missing(self, folder: &Path) -> Error {
+        let reason = match self {
+            Self::Last => "it has no checkpoint yet".to_owned(),
+            Self::Best => "it has no best checkpoint, because it was never evaluated".to_owned(),
+            Self::Step(step) => {
+                let opened = Folder::open(folder).and_then(|folder| folder.child(CHECKPOINTS)).ok();
+                let names = |folder: &Folder| [checkpoints(folder).ok(), best_checkpoints(folder).ok()];
+                let names = opened.as_ref().map(names).into_iter().flatten().flatten().flatten();
+                let mut there: Vec<u64> = names.filter_map(|name| step_of(&name)).collect();
+                there.sort_unstable();
+                there.dedup();
+                let there: Vec<String> = there.iter().map(u64::to_string).collect();
+                format!("it has no checkpoint of step {step}; there are those of {}", there.join(", "))
+            }
+        };
+        Error::NoCheckpoint { path: folder.to_owned(), reason }
+    }
+}
+
+/// The learner of a good checkpoint; no lock is taken, a run under way may be read.
+pub fn read_learner(folder: &Path, host: &Host, which: Checkpoint) -> Result<Loaded> {
     read_config(folder)?;
     let checkpoint_folder = match Folder::open(folder)?.child(CHECKPOINTS) {
-        Err(error) if error.is_not_found() => return Err(no_checkpoint(folder)),
+        Err(error) if error.is_not_found() => return Err(which.missing(folder)),
         opened => opened?,
     };
     let mut unusable = vec![];
-    for name in checkpoints(&checkpoint_folder)?.iter().rev() {
+    for name in which.candidates(&checkpoint_folder)?.iter().rev() {
         match checkpoint::read_learner(&checkpoint_folder, name, host) {
             Ok((config, learner, step)) => {
                 let warn = |error: &Error| format!("{error}; the checkpoint of step {step} is used");
@@ -326,18 +513,23 @@ pub fn read_learner(folder: &Path, host: &Host) -> Result<Loaded> {
             Err(error) => unusable.push(error),
         }
     }
-    Err(unusable.into_iter().next().unwrap_or_else(|| no_checkpoint(folder)))
+    Err(unusable.into_iter().next().unwrap_or_else(|| which.missing(folder)))
 }
 
-fn no_checkpoint(folder: &Path) -> Error {
-    Error::NotARun { path: folder.to_owned(), reason: "it has no checkpoint yet".to_owned() }
-}
-
-/// The names of all checkpoints, the last one last.
+/// The names of all checkpoints to go on from, the last one last.
 fn checkpoints(folder: &Folder) -> Result<Vec<String>> {
+    names_with(folder, STEP)
+}
+
+/// The names of the checkpoints of the best evaluations, the best one last.
+fn best_checkpoints(folder: &Folder) -> Result<Vec<String>> {
+    names_with(folder, BEST)
+}
+
+fn names_with(folder: &Folder, prefix: &str) -> Result<Vec<String>> {
     let names = folder.names()?.into_iter().filter(|name| is_ours(name));
     let names = names.filter_map(|name| name.into_string().ok());
-    Ok(names.filter(|name| name.starts_with("step-")).collect())
+    Ok(names.filter(|name| name.starts_with(prefix)).collect())
 }
 
 /// The run of a checkpoint. Environments are made once the rest of it is found good.
@@ -350,13 +542,12 @@ fn restore(
 ) -> Result<Restored> {
     let saved = read(folder, name, host)?;
     check_same(&folder.path().join(name), config, &saved.config)?;
-    saved.take_up(host.envs(config)?, host.env(config, false)?)
+    saved.lengthened(config).take_up(host.envs(config)?, host.env(config, false)?)
 }
 
 fn check_same(path: &Path, file: &Config, checkpoint: &Config) -> Result<()> {
-    if file == checkpoint {
+    if checkpoint.is_earlier_than(file) {
         return Ok(());
     }
-    let reason = format!("{CONFIG} was changed after the run began; undo the change, or start a new run");
-    Err(Error::Checkpoint { path: path.to_owned(), reason })
+    Err(Error::ConfigChanged { path: path.to_owned() })
 }

@@ -10,11 +10,11 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use folder::RunFolder;
+pub use folder::{Checkpoint, RunFolder};
 pub use needs::replay_bytes;
 pub use restarts::Restart;
 pub(crate) use restarts::Restarts;
-pub use summary::{Lost, Summary};
+pub use summary::{Best, Lost, Summary};
 
 use crate::algorithm::Estimate;
 use crate::config::{Config, TargetUpdate};
@@ -46,6 +46,8 @@ pub struct Run {
     pub(crate) stats: Stats,
     /// The last evaluation.
     pub(crate) evaluated: Option<Evaluation>,
+    /// The best one so far.
+    pub(crate) best: Option<Best>,
     /// Where it is evaluated.
     pub(crate) players: Vec<Player>,
     /// What the last step made due and has not been done yet.
@@ -126,6 +128,7 @@ impl Run {
             sampler: stream(config.seed, "replay"),
             stats: Stats::new(config.envs),
             evaluated: None,
+            best: None,
             players: vec![Player::new(config, evaluation)],
             due: Due::default(),
             owes_evaluation: false,
@@ -251,6 +254,28 @@ impl Run {
         self.evaluated.as_ref()
     }
 
+    /// The best evaluation so far.
+    pub fn best(&self) -> Option<Best> {
+        self.best
+    }
+
+    /// Notes the last evaluation if none was better, and says whether it did.
+    pub(crate) fn note_best(&mut self) -> bool {
+        let Some(last) = &self.evaluated else { return false };
+        let last = Best { step: last.step, mean_return: last.mean() };
+        let better = self.best.is_none_or(|best| last.mean_return >= best.mean_return);
+        if better {
+            self.best = Some(last);
+        }
+        better
+    }
+
+    /// Whether its last evaluation reached the return at which training ends.
+    pub(crate) fn has_reached(&self) -> bool {
+        let stop_at = self.config.evaluation.stop_at;
+        stop_at.zip(self.evaluation()).is_some_and(|(stop_at, last)| last.mean() >= stop_at)
+    }
+
     /// What was lost of its replay memory; where something was, the run is not the one that its configuration stands for.
     pub fn lost(&self) -> &[Lost] {
         &self.lost
@@ -367,7 +392,8 @@ impl Run {
 
     /// A row of metrics; what was summed starts anew.
     pub(crate) fn metrics(&mut self) -> Metrics {
-        let row = self.stats.row(self.step, self.explorer.epsilon(self.step));
+        let before = self.step.saturating_sub(self.config.envs as u64);
+        let row = self.stats.row(self.step, self.explorer.epsilon(self.step, before));
         let algorithm = &mut self.learner.algorithm;
         let names = algorithm.metrics().iter().copied();
         Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::Result;
+use crate::evaluate::Evaluation;
 use crate::replay::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +21,18 @@ pub struct Summary {
     pub steps: u64,
     /// Gradient steps.
     pub updates: u64,
-    /// Mean return of the last evaluation.
-    pub mean_return: f64,
+    /// Mean return of the last evaluation; none if the run was never evaluated.
+    pub mean_return: Option<f64>,
     /// Its standard error.
-    pub standard_error: f64,
+    pub standard_error: Option<f64>,
     /// Its number of episodes.
     pub episodes: usize,
+    /// The best evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
+    /// Whether the run ended before its last step because an evaluation had reached the return asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub ended_early: bool,
     /// How often environments that had failed were started anew.
     #[serde(default)]
     pub restarts: u64,
@@ -39,6 +46,15 @@ pub struct Summary {
     /// Why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Lost>,
+}
+
+/// The best evaluation of a run: the largest mean return. Of several equal ones it is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// The environment step.
+    pub step: u64,
+    /// The mean return.
+    pub mean_return: f64,
 }
 
 /// A part of the replay memory that could not be read when the run was resumed, and that it went on without.
@@ -64,10 +80,14 @@ fn is_true(&exact: &bool) -> bool {
     exact
 }
 
+fn is_false(&ended_early: &bool) -> bool {
+    !ended_early
+}
+
 impl Summary {
-    /// What a run reached; none if it was never evaluated.
-    pub(crate) fn new(run: &Run) -> Result<Option<Self>> {
-        let Some(evaluation) = run.evaluation() else { return Ok(None) };
+    /// What a run reached.
+    pub(crate) fn new(run: &Run) -> Result<Self> {
+        let evaluation = run.evaluation();
         let (config, learner) = (run.config(), run.learner());
         let mut digest = Digest::default();
         for part in [&learner.online, &learner.target, &learner.adam.m, &learner.adam.v] {
@@ -77,32 +97,35 @@ impl Summary {
             [] => {}
             own => digest.bytes(own),
         }
-        Ok(Some(Self {
+        Ok(Self {
             env: config.env.clone(),
             agent: config.agent.clone(),
             policy: config.policy.clone(),
             seed: config.seed,
             steps: run.step(),
             updates: run.updates(),
-            mean_return: evaluation.mean(),
-            standard_error: evaluation.standard_error(),
-            episodes: evaluation.episodes.len(),
+            mean_return: evaluation.map(Evaluation::mean),
+            standard_error: evaluation.map(Evaluation::standard_error),
+            episodes: evaluation.map_or(0, |evaluation| evaluation.episodes.len()),
+            best: run.best(),
+            ended_early: run.step() < config.steps,
             restarts: run.restarts(),
             parameters: format!("{:016x}", digest.end()),
             replay: format!("{:016x}", run.replay().digest()),
             exact: run.lost.is_empty(),
             lost: run.lost.clone(),
-        }))
+        })
     }
 }
 
 impl std::fmt::Display for Summary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { env, agent, policy, seed, steps, mean_return, standard_error, episodes, .. } = self;
-        write!(
-            f,
-            "{env}, {agent} with {policy}, seed {seed}: {mean_return:.1} ± {standard_error:.1} over {episodes} greedy episodes \
-             after {steps} steps"
-        )
+        write!(f, "{env}, {agent} with {policy}, seed {seed}: ")?;
+        match mean_return.zip(*standard_error) {
+            Some((mean, error)) => write!(f, "{mean:.1} ± {error:.1} over {episodes} greedy episodes")?,
+            None => write!(f, "not evaluated")?,
+        }
+        write!(f, " after {steps} steps{}", if self.ended_early { ", the return asked for" } else { "" })
     }
 }

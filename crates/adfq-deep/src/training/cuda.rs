@@ -29,7 +29,7 @@ pub(super) fn train(
         match begun {
             Err(error) => outcomes.push(Outcome { folder: job.folder, ending: Some(Err(error)) }),
             Ok(Begun::Finished(summary)) => {
-                outcomes.push(Outcome { folder: job.folder, ending: Some(Ok(Ending::Finished(summary))) });
+                outcomes.push(Outcome { folder: job.folder, ending: Some(Ok(Ending::WasFinished(summary))) });
             }
             Ok(Begun::Ready(ready)) => {
                 let groups = groups.entry(group_of(&ready.1)).or_default();
@@ -55,16 +55,18 @@ pub(super) fn train(
 
 /// What runs must have in common to go step by step together on a GPU, as text.
 fn group_of(run: &Run) -> String {
-    let Config { env, envs, steps, learning, replay, evaluation, logging, .. } = &run.config;
+    let Config { env, envs, steps, earlier_ends, learning, replay, evaluation, logging, .. } = &run.config;
     let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
     let memory = (replay.capacity, replay.priority.is_some());
     let network = run.learner.network().spec();
-    // What is due to a run whose memory has to fill again is not what is due to others.
-    let alone = (!run.lost.is_empty()).then_some((&run.config.agent, &run.config.policy, run.config.seed));
+    // What is due to a run whose memory has to fill again is not what is due to others, and one that stops at a return
+    // stops alone.
+    let alone = !run.lost.is_empty() || evaluation.stop_at.is_some();
+    let alone = alone.then_some((&run.config.agent, &run.config.policy, run.config.seed));
     let place = (run.place(), alone, &run.lost);
     format!(
-        "{env} {envs} {steps} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
+        "{env} {envs} {steps} {earlier_ends:?} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
     )
 }
 

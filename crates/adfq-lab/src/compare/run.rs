@@ -133,6 +133,7 @@ impl Run {
         }
         if evaluations.is_empty() {
             return Err(match returns {
+                Returns::Evaluation if never_evaluated(&table) => Error::NeverEvaluated(folder.to_owned()),
                 Returns::Evaluation => Error::NoEvaluations(folder.to_owned()),
                 Returns::Training => Error::NoEpisodes(folder.to_owned()),
             });
@@ -173,10 +174,20 @@ fn not_a_config(folder: &Path, text: &str, error: &toml::de::Error) -> Error {
 
 /// Whether episodes are missing: a kill may tear an evaluation between two rows, which only the settings can tell.
 fn is_partial(last: &Evaluation, head: &Head, table: &Table) -> bool {
-    let key = if last.step >= head.steps { "final_episodes" } else { "episodes" };
-    let asked =
-        table.get("evaluation").and_then(|evaluation| evaluation.get(key)).and_then(Value::as_integer);
+    let asked = |key: &str| table.get("evaluation")?.get(key)?.as_integer();
+    let asked = match last.step >= head.steps {
+        true => asked("final_episodes"),
+        // The last one before a run was made longer has as many episodes as one at an end.
+        false if table.contains_key("earlier_ends") => asked("final_episodes").min(asked("episodes")),
+        false => asked("episodes"),
+    };
     asked.is_some_and(|asked| (last.returns.len() as i64) < asked)
+}
+
+/// Whether evaluation was off.
+fn never_evaluated(table: &Table) -> bool {
+    let every = table.get("evaluation").and_then(|evaluation| evaluation.get("every"));
+    every.and_then(Value::as_integer) == Some(0)
 }
 
 /// Flat names and values of all but what names the run, its length, and `logging`, which changes nothing that is

@@ -54,6 +54,10 @@ impl Cuda {
     /// Brings runs to a device: what they have learned, what they remember, and more environments to evaluate in.
     pub fn new(device: &Device, runs: &mut [Run]) -> Result<Self> {
         let space = runs[0].space.clone();
+        // The schedule of importance weights is on the device from the start.
+        if runs.iter().any(|run| run.config.end_after(run.step) != run.config.steps) {
+            return Err(Error::Setting { name: "earlier_ends", must: "behind the run's step on a GPU" });
+        }
         let learners: Vec<_> = runs.iter().map(|run| &run.learner).collect();
         let mut learners = Learners::new(device, &space, &learners, Precision::Tf32)?;
         for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
