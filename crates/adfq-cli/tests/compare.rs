@@ -42,7 +42,7 @@ fn prints_tables_and_writes_pictures() {
         "\nDouble DQN      3  36.00 [33.00, 39.00]  24.00 [22.00, 26.00]\n",
         "\nP(row > column) [95 %], final return\n                          DQN         Double DQN\n",
         "\nOver 2 environments, final return normalised: 0 is random play and 1 a good player\n",
-        "\ncartpole           22.200  475.000  measured, Gymnasium\n",
+        "22.20  475.0  measured, Gymnasium\n",
         "intervals that are too short, and an IQM of fewer than four is the mean",
     ] {
         assert!(outcome.stdout.contains(part), "{part:?} in {}", outcome.stdout);

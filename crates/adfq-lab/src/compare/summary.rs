@@ -1,7 +1,7 @@
 //! Runs side by side, as text.
 
 use super::{Aggregate, Comparison, Environment, Improvement, Returns, Score};
-use adfq_report::text::{align, count, decimals};
+use adfq_report::text::{align, count, decimals, fixed};
 
 /// The tables of each environment, those over all of them, and what the numbers mean.
 pub fn summary(comparison: &Comparison) -> String {
@@ -92,10 +92,8 @@ fn overall(aggregate: &Aggregate) -> String {
         "Over {} environments, final return normalised: 0 is random play and 1 a good player\n\n",
         ranges.len()
     );
-    let ends = ranges.iter().flat_map(|range| [range.low, range.high]).collect::<Vec<_>>();
-    let digits = decimals(&ends).min(3);
     let rows = ranges.iter().map(|range| {
-        let [low, high] = [range.low, range.high].map(|end| format!("{end:.digits$}"));
+        let [low, high] = [range.low, range.high].map(|end| fixed(end, decimals([&end]).min(4)));
         vec![range.env.clone(), low, high, range.source.clone()]
     });
     text += &align(["", "0 is", "1 is", "source"].map(String::from).to_vec(), rows.collect());
