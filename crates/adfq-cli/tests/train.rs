@@ -40,10 +40,10 @@ fn train(folder: &Path, env: &str, arguments: &[&str]) -> Command {
 /// The folder of the run with this beginning of its name and this seed among those of a sweep.
 #[track_caller]
 fn of_sweep(folder: &Path, start: &str, seed: u64) -> PathBuf {
-    let entries =
+    let mut entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let fits = |name: &String| name.starts_with(&format!("{start}-")) && name.ends_with(&format!("-{seed}"));
-    folder.join(entries.filter(fits).next().unwrap())
+    folder.join(entries.find(fits).unwrap())
 }
 
 fn resume(folder: &Path) -> Command {

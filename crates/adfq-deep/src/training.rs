@@ -339,10 +339,10 @@ impl Job {
         // The memory that is left is another each time.
         let host = &Host { memory: host.memory.and(Host::here().memory), ..host.clone() };
         let there = holds_run(&self.folder);
-        if let (Some(config), true) = (&self.config, there) {
-            if read_config(&self.folder)? != *config {
-                return Err(Error::OtherRun { path: self.folder.clone() });
-            }
+        if let (Some(config), true) = (&self.config, there)
+            && read_config(&self.folder)? != *config
+        {
+            return Err(Error::OtherRun { path: self.folder.clone() });
         }
         if let Some(steps) = self.longer {
             lengthen(&self.folder, steps)?;
