@@ -1,10 +1,10 @@
 //! `adfq eval`: what a trained agent does, and what it believes while doing it.
 
 use crate::output::{draw, print, say};
-use adfq_deep::Checkpoint;
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::{Loaded, read_learner};
+use adfq_deep::{Checkpoint, Digits};
 use adfq_env::to_text;
 use adfq_files::write_atomic;
 use adfq_lab::video::{Recorded, Recorder};
@@ -109,11 +109,11 @@ pub fn run(args: &Args) -> Result<()> {
         return print(&format!("{json:#}\n"));
     }
     print(&format!(
-        "{}, {} after {step} steps: {:.1} ± {:.1} over {} greedy episodes, from {} to {}\n",
+        "{}, {} after {step} steps: {} ± {} over {} greedy episodes, from {} to {}\n",
         config.env,
         config.agent,
-        evaluation.mean(),
-        evaluation.standard_error(),
+        Digits(evaluation.mean()),
+        Digits(evaluation.standard_error()),
         args.episodes,
         evaluation.least(),
         evaluation.greatest(),

@@ -1,20 +1,30 @@
-//! Training on a terminal: a bar for each run, and the lines at the end.
+//! Training on a terminal: a bar for each run, one for all of them, and the lines at the end. Without a terminal to draw on,
+//! a line from time to time.
 
+use crate::heartbeat::Heartbeat;
 use crate::message;
+use crate::notices::Notices;
 use crate::output::{plain, say};
 use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
+use adfq_deep::run::folder::read_config;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
-use adfq_deep::{Config, Host, Observer, Observers, Restart, Result, Run, Summary};
+use adfq_deep::{Config, Digits, Host, Observer, Observers, Restart, Result, Run, Summary};
 use anyhow::bail;
-use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{
+    HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often bars are drawn, and what they show is brought up to date.
+const REFRESH: Duration = Duration::from_millis(200);
 
 /// What a signal asks for: to save and to stop.
 #[derive(Clone, Default)]
@@ -49,10 +59,48 @@ impl Signalled {
 pub struct Stopped(pub i32);
 
 /// The bars of all runs.
-#[derive(Clone, Default)]
-pub struct Bars(MultiProgress);
+#[derive(Clone)]
+pub struct Bars {
+    drawn: MultiProgress,
+    /// Those of the runs that are training.
+    single: Arc<Mutex<Vec<ProgressBar>>>,
+    /// That of all runs together, which says how many are finished.
+    all: ProgressBar,
+    /// Time between lines where bars cannot be drawn.
+    every: Duration,
+}
 
 impl Bars {
+    /// No run yet. Where bars cannot be drawn, a line comes at this interval.
+    pub fn new(every: Duration) -> Self {
+        let target = match std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        let (drawn, all) = (MultiProgress::with_draw_target(target), ProgressBar::hidden());
+        Self { drawn, single: Arc::default(), all, every }
+    }
+
+    /// A bar for all of these runs.
+    fn with_overall_bar(&self, jobs: &[Job]) -> Self {
+        let steps = |job: &Job| match &job.config {
+            Some(config) => config.steps,
+            None => job.longer.or_else(|| Some(read_config(&job.folder).ok()?.steps)).unwrap_or(0),
+        };
+        let all = ProgressBar::new(jobs.iter().map(steps).sum()).with_style(style());
+        all.set_prefix(format!("all {} runs", jobs.len()));
+        let all = self.drawn.add(all);
+        all.enable_steady_tick(REFRESH);
+        Self { all, ..self.clone() }
+    }
+
+    /// How far the runs are, in a line for each and one for all.
+    fn lines(&self) -> String {
+        let single = self.single.lock().unwrap_or_else(PoisonError::into_inner);
+        let several = self.all.length().is_some();
+        single.iter().chain(several.then_some(&self.all)).map(|bar| line(bar) + "\n").collect()
+    }
+
     /// Trains these runs and says what became of each.
     pub fn train(
         &self,
@@ -62,8 +110,14 @@ impl Bars {
         stop: &Signalled,
     ) -> anyhow::Result<()> {
         let count = jobs.len();
-        let watch = |folder: &Path, run: &Run, warnings: &[String]| self.watch(folder, run, warnings);
-        let (outcomes, timelines) = training::train(jobs, host, resources, &watch, &stop.flag)?;
+        let bars = if count > 1 { self.with_overall_bar(&jobs) } else { self.clone() };
+        let lines = bars.clone();
+        let heartbeat = self.drawn.is_hidden().then(|| Heartbeat::start(self.every, move || lines.lines()));
+        let watch = |folder: &Path, run: &Run, warnings: &[String]| bars.watch(folder, run, warnings);
+        let trained = training::train(jobs, host, resources, &watch, &stop.flag);
+        drop(heartbeat);
+        bars.all.finish_and_clear();
+        let (outcomes, timelines) = trained?;
         for timeline in timelines {
             self.say(&format!("where the time of the runs on the GPU went: {timeline}"));
         }
@@ -104,11 +158,21 @@ impl Bars {
             let (step, steps) = (HumanCount(run.step()), HumanCount(run.config().steps));
             self.say(&format!("resuming {} at step {step} of {steps}", folder.display()));
         }
+        // Above the bar of all runs.
+        let bar =
+            self.drawn.insert_from_back(usize::from(self.all.length().is_some()), progress_bar(run.config()));
+        bar.set_position(run.step());
+        bar.reset_eta();
+        bar.enable_steady_tick(REFRESH);
+        self.all.inc(run.step());
+        self.single.lock().unwrap_or_else(PoisonError::into_inner).push(bar.clone());
         vec![Box::new(Bar {
-            bar: self.0.add(progress_bar(run.config(), run.step())),
+            bar,
             bars: self.clone(),
             folder: folder.display().to_string(),
-            evaluated: None,
+            notices: Notices::new(run.config()),
+            shown: Shown { evaluated: run.evaluation().map(Evaluation::mean), ..Shown::default() },
+            refreshed: Instant::now(),
             begun: (Instant::now(), run.step()),
         })]
     }
@@ -123,7 +187,7 @@ impl Bars {
 
     /// Bars that are not drawn swallow what is printed above them.
     fn say(&self, text: &str) {
-        if self.0.is_hidden() || self.0.println(plain(text)).is_err() {
+        if self.drawn.is_hidden() || self.drawn.println(plain(text)).is_err() {
             say(text);
         }
     }
@@ -134,29 +198,81 @@ struct Bar {
     bar: ProgressBar,
     bars: Bars,
     folder: String,
-    evaluated: Option<f64>,
+    notices: Notices,
+    shown: Shown,
+    refreshed: Instant,
     begun: (Instant, u64),
 }
 
-impl Observer for Bar {
-    fn metrics(&mut self, _: &Run, metrics: &Metrics) -> Result<()> {
+/// What the bar of a run says of it. What is not known is none.
+#[derive(Default)]
+struct Shown {
+    training: Option<f64>,
+    evaluated: Option<f64>,
+    sigma: Option<f64>,
+    evaluating: bool,
+}
+
+impl Shown {
+    /// Takes what is known now; a row that was just begun knows no σ.
+    fn see(&mut self, metrics: &Metrics) {
+        let known = |value: f64| (!value.is_nan()).then_some(value);
+        self.training = known(metrics.train_return).or(self.training);
+        self.sigma = known(metrics.mean_sigma).or(self.sigma);
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = [("training return", self.training), ("evaluation", self.evaluated), ("σ", self.sigma)];
+        for (name, value) in values.iter().filter_map(|(name, value)| Some((name, (*value)?))) {
+            write!(f, ", {name} {}", Digits(value))?;
+        }
+        if self.evaluating { write!(f, ", evaluating") } else { Ok(()) }
+    }
+}
+
+impl Bar {
+    /// Shows where the run is.
+    fn refresh(&mut self, metrics: &Metrics) {
+        self.shown.see(metrics);
+        self.bars.all.inc(metrics.step - self.bar.position().min(metrics.step));
         self.bar.set_position(metrics.step);
-        let shown = |name: &str, value: f64| {
-            if value.is_nan() { String::new() } else { format!("{name} {value:.3}  ") }
-        };
-        let reached = self.evaluated.unwrap_or(metrics.train_return);
-        let (loss, sigma) = (shown("loss", metrics.loss), shown("σ", metrics.mean_sigma));
-        let reached = if reached.is_nan() { String::new() } else { format!("return {reached:.1}  ") };
-        self.bar.set_message(reached + &loss + &sigma);
+        self.bar.set_message(self.shown.to_string());
+        self.refreshed = Instant::now();
+    }
+}
+
+impl Observer for Bar {
+    fn stepped(&mut self, run: &Run) -> Result<()> {
+        if self.refreshed.elapsed() >= REFRESH {
+            self.refresh(&run.peek());
+        }
         Ok(())
     }
 
-    fn evaluated(&mut self, _: &Run, evaluation: &Evaluation) -> Result<()> {
-        self.evaluated = Some(evaluation.mean());
+    fn metrics(&mut self, _: &Run, metrics: &Metrics) -> Result<()> {
+        self.refresh(metrics);
+        for notice in self.notices.see(metrics) {
+            let (name, step) = (self.bar.prefix(), HumanCount(metrics.step));
+            self.bars.say(&format!("{name}, step {step}: {notice}"));
+        }
+        Ok(())
+    }
+
+    fn evaluating(&mut self, run: &Run) -> Result<()> {
+        self.shown.evaluating = true;
+        self.refresh(&run.peek());
+        Ok(())
+    }
+
+    fn evaluated(&mut self, run: &Run, evaluation: &Evaluation) -> Result<()> {
+        (self.shown.evaluated, self.shown.evaluating) = (Some(evaluation.mean()), false);
+        self.refresh(&run.peek());
         if self.bar.is_hidden() {
-            let (step, mean) = (HumanCount(evaluation.step).to_string(), evaluation.mean());
-            let (error, name) = (evaluation.standard_error(), self.bar.prefix());
-            say(&format!("step {step:>10}  greedy return {mean:>8.1} ± {error:.1}  {name}"));
+            let (step, mean) = (HumanCount(evaluation.step).to_string(), Digits(evaluation.mean()));
+            let (error, name) = (Digits(evaluation.standard_error()), self.bar.prefix());
+            say(&format!("step {step:>10}  greedy return {mean:>8} ± {error}  {name}"));
         }
         Ok(())
     }
@@ -174,7 +290,9 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
         let (clock, first) = self.begun;
         let seconds = clock.elapsed().as_secs_f64();
-        let speed = HumanCount(((run.step() - first) as f64 / seconds) as u64);
+        let speed = Digits((run.step() - first) as f64 / seconds);
+        // One that reached its return before its last step has no further ones.
+        self.bars.all.inc(run.config().steps.saturating_sub(run.step()));
         self.bars.say(&format!("{summary}\n  {seconds:.1} s, {speed} steps/s; in {}", self.folder));
         Ok(())
     }
@@ -184,6 +302,8 @@ impl Drop for Bar {
     /// A run that was stopped, or failed, leaves no bar behind.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        let mut single = self.bars.single.lock().unwrap_or_else(PoisonError::into_inner);
+        single.retain(|bar| bar.prefix() != self.bar.prefix());
     }
 }
 
@@ -201,18 +321,30 @@ fn by_agent(summaries: &[Summary]) -> String {
         let mean = means.iter().sum::<f64>() / means.len() as f64;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
         let runs = if means.len() == 1 { "1 run".to_owned() } else { format!("{} runs", means.len()) };
-        format!("{env}, {agent} with {policy}, {runs}: mean return {mean:.1}, least {least:.1}\n")
+        let (mean, least) = (Digits(mean), Digits(least));
+        format!("{env}, {agent} with {policy}, {runs}: mean return {mean}, least {least}\n")
     };
     returns.iter().map(line).collect()
 }
 
-fn progress_bar(config: &Config, first: u64) -> ProgressBar {
-    let template = "{prefix} {bar:20} {human_pos} of {human_len}, {per_sec}  {msg}{eta} left";
+/// The same as a bar shows, where none is drawn.
+fn line(bar: &ProgressBar) -> String {
+    let (step, steps) = (HumanCount(bar.position()), HumanCount(bar.length().unwrap_or(0)));
+    let (speed, left) = (Digits(bar.per_sec()), HumanDuration(bar.eta()));
+    format!("{}: step {step} of {steps}, {speed} steps/s, {left} left{}", bar.prefix(), bar.message())
+}
+
+fn style() -> ProgressStyle {
+    let template = "{prefix} {bar:20} {human_pos} of {human_len}, {speed} steps/s, {eta} left{msg}";
+    let speed = |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let _ = write!(to, "{}", Digits(state.per_sec()));
+    };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("speed", speed)
+}
+
+fn progress_bar(config: &Config) -> ProgressBar {
     let Config { env, agent, policy, seed, .. } = config;
     let name = format!("{env} {agent}-{policy} seed {seed}");
-    ProgressBar::new(config.steps)
-        .with_style(style)
-        .with_position(first)
-        .with_prefix(plain(&name).into_owned())
+    ProgressBar::new(config.steps).with_style(style()).with_prefix(plain(&name).into_owned())
 }

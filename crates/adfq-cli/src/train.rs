@@ -16,6 +16,7 @@ use clap::builder::PossibleValuesParser;
 use indicatif::HumanCount;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Train a deep agent; the run can be stopped and resumed to the bit
 #[derive(clap::Args)]
@@ -102,6 +103,9 @@ pub struct Args {
     /// Runs at once, with --seeds or --agents [default: one for each core]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     jobs: Option<NonZeroUsize>,
+    /// Where no bars can be drawn: seconds between lines that say how far the training is
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    progress: Duration,
     /// Threads of a run's network [default: its share of the cores]; the result does not depend on it
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<NonZeroUsize>,
@@ -126,6 +130,12 @@ pub struct Args {
 
 /// No study has more runs than this of one agent.
 const MOST_SEEDS: u64 = 100_000;
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| format!("{text:?} is no number of seconds above 0"))
+}
 
 #[derive(Clone)]
 struct Seeds(Vec<u64>);
@@ -261,7 +271,7 @@ pub fn run(args: &Args) -> Result<()> {
             folders.iter().map(job).collect()
         }
     };
-    Bars::default().train(jobs, &host, &resources, &stop)
+    Bars::new(args.progress).train(jobs, &host, &resources, &stop)
 }
 
 /// What is about to happen, and what it will take.

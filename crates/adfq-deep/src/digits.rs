@@ -32,6 +32,7 @@ impl Display for Digits {
 /// Without a fraction, and with a comma at every thousand.
 fn whole(number: f64) -> String {
     let text = format!("{:.0}", number.abs());
-    let groups: Vec<&str> = text.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> =
+        text.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     format!("{}{}", if number < 0.0 { "-" } else { "" }, groups.join(","))
 }

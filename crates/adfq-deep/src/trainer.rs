@@ -12,6 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What watches a run. An error of an observer ends its run.
 pub trait Observer {
+    /// A step in every environment was taken. It is called at every step and has to be quick.
+    fn stepped(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+    /// An evaluation begins. The next call may come much later.
+    fn evaluating(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
     /// A row of metrics.
     fn metrics(&mut self, _run: &Run, _metrics: &Metrics) -> Result<()> {
         Ok(())
@@ -164,6 +172,9 @@ impl Trainer {
                 let advanced = self.advance();
                 self.tell_restarts(observers)?;
                 advanced?;
+                self.tell(observers, |run, observers| {
+                    observers.iter_mut().try_for_each(|observer| observer.stepped(run))
+                })?;
             }
             let now = self.step();
             let before = now - config.envs as u64;
@@ -173,6 +184,9 @@ impl Trainer {
                 self.write_metrics(observers)?;
             }
             if half_done || evaluation.every > 0 && due(evaluation.every) {
+                self.tell(observers, |run, observers| {
+                    observers.iter_mut().try_for_each(|observer| observer.evaluating(run))
+                })?;
                 let episodes = if last { evaluation.final_episodes } else { evaluation.episodes };
                 let evaluated = self.evaluate_unless(episodes, stop);
                 self.tell_restarts(observers)?;

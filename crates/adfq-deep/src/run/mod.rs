@@ -390,10 +390,18 @@ impl Run {
         (self.step, self.due, self.owes_evaluation)
     }
 
+    /// The row of metrics as it would be now, without the algorithm's own columns. Nothing changes by looking.
+    pub fn peek(&self) -> Metrics {
+        self.stats.peek(self.step, self.explorer.epsilon(self.step, self.step_before()))
+    }
+
+    fn step_before(&self) -> u64 {
+        self.step.saturating_sub(self.config.envs as u64)
+    }
+
     /// A row of metrics; what was summed starts anew.
     pub(crate) fn metrics(&mut self) -> Metrics {
-        let before = self.step.saturating_sub(self.config.envs as u64);
-        let row = self.stats.row(self.step, self.explorer.epsilon(self.step, before));
+        let row = self.stats.row(self.step, self.explorer.epsilon(self.step, self.step_before()));
         let algorithm = &mut self.learner.algorithm;
         let names = algorithm.metrics().iter().copied();
         Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }

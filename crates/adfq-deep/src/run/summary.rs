@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::Result;
+use crate::digits::Digits;
 use crate::evaluate::Evaluation;
 use crate::replay::Digest;
 use serde::{Deserialize, Serialize};
@@ -123,7 +124,9 @@ impl std::fmt::Display for Summary {
         let Self { env, agent, policy, seed, steps, mean_return, standard_error, episodes, .. } = self;
         write!(f, "{env}, {agent} with {policy}, seed {seed}: ")?;
         match mean_return.zip(*standard_error) {
-            Some((mean, error)) => write!(f, "{mean:.1} ± {error:.1} over {episodes} greedy episodes")?,
+            Some((mean, error)) => {
+                write!(f, "{} ± {} over {episodes} greedy episodes", Digits(mean), Digits(error))?;
+            }
             None => write!(f, "not evaluated")?,
         }
         write!(f, " after {steps} steps{}", if self.ended_early { ", the return asked for" } else { "" })

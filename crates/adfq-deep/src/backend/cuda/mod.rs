@@ -30,11 +30,11 @@ pub use step::Member;
 pub use update::Updates;
 
 use super::Backend;
-use crate::Result;
 use crate::evaluate::Player;
 use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Run};
 use crate::trainer::check_sound;
+use crate::{Error, Result};
 use adfq_nn::cuda::{Device, Precision, Which};
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.

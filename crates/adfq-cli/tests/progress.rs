@@ -1,0 +1,70 @@
+//! What is shown while runs train: lines where there is no terminal, bars where there is one.
+#![cfg(unix)]
+
+mod common;
+
+use common::succeed;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::tempdir;
+
+/// One row of metrics and one evaluation, at the end: what is shown before comes from a clock of its own.
+const QUIET: [&str; 4] =
+    ["steps=30000", "logging.metrics=30000", "evaluation.every=30000", "evaluation.final_episodes=2"];
+
+fn train(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
+    command.args(["train", "deepsea-6", "--agent", "dqn", "--out"]).arg(folder);
+    command.args(QUIET.iter().flat_map(|setting| ["--set", setting])).args(arguments).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn without_a_terminal_a_line_says_how_far_the_run_is() {
+    let dir = tempdir().unwrap();
+    let output = succeed(train(&dir.path().join("run"), &["--progress", "0.001"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = said.lines().rfind(|line| line.contains("steps/s, ") && line.contains(" left")).unwrap();
+    assert!(line.starts_with("deepsea-6 dqn-epsilon seed 0: step "), "{line}");
+    // It comes between rows of metrics.
+    let between = |line: &str| line.contains("training return ") && !line.contains("step 30,000 of");
+    assert!(said.lines().any(between), "{said}");
+}
+
+#[test]
+fn several_runs_have_a_line_for_all() {
+    let dir = tempdir().unwrap();
+    let output = succeed(train(&dir.path().join("runs"), &["--seeds", "0..2", "--progress", "0.001"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("all 3 runs: step ") && said.contains(" of 90,000, "), "{said}");
+}
+
+#[test]
+fn the_interval_must_be_one() {
+    let dir = tempdir().unwrap();
+    for seconds in ["0", "-1", "nan", "soon"] {
+        let error = common::complaint(train(&dir.path().join("run"), &[&format!("--progress={seconds}")]));
+        assert!(error.contains("is no number of seconds above 0"), "{error}");
+    }
+}
+
+/// `script` lends a terminal. A dumb one gets lines.
+#[test]
+fn on_a_terminal_a_bar_moves_between_rows_of_metrics() {
+    let dir = tempdir().unwrap();
+    for (term, bars) in [("xterm", true), ("dumb", false)] {
+        let run = dir.path().join(term);
+        let line = format!("{:?}", train(&run, &[])).replace('"', "'");
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env("TERM", term).stdin(Stdio::null());
+        let Ok(output) = command.output() else {
+            eprintln!("skipped: there is no program `script` here");
+            return;
+        };
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{shown}");
+        assert_eq!(shown.contains("█"), bars, "{shown}");
+        assert_eq!(shown.contains("steps/s, "), bars, "{shown}");
+        assert!(run.join("result.json").exists());
+    }
+}
