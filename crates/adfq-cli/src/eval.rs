@@ -30,7 +30,7 @@ pub struct Args {
     /// A run folder
     run: PathBuf,
     /// How many episodes
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100, value_parser = crate::count::parse, allow_negative_numbers = true)]
     episodes: u64,
     /// The seed of the episodes; training used others
     #[arg(long, default_value_t = 0)]
