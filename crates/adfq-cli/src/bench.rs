@@ -52,16 +52,12 @@ pub fn run(args: &Args) -> Result<()> {
     if !args.json {
         print(&lines.head(&Machine::here()))?;
     }
-    let mut no_python = false;
+    let mut left_out = LeftOut::default();
     for bench in &benches {
-        if no_python && bench.needs_python() {
-            continue;
-        }
         let row = match bench.run(&pace) {
-            // Not everybody has Python; who names one wants to know.
+            // Not everybody has Python and all packages; who names a Python wants to know.
             Err(error) if bench.needs_python() && args.python.is_none() => {
-                say(&format!("without the rows of the bridge: {error}"));
-                no_python = true;
+                left_out.add(bench.name(), &error);
                 continue;
             }
             row => row?,
@@ -71,5 +67,34 @@ pub fn run(args: &Args) -> Result<()> {
             false => print(&lines.row(&row))?,
         }
     }
+    let of_bridge = benches.iter().filter(|bench| bench.needs_python()).count();
+    left_out.notice(of_bridge).iter().for_each(|line| say(line));
     Ok(())
+}
+
+/// Rows that cannot be measured with the Python there is.
+#[derive(Default)]
+struct LeftOut {
+    names: Vec<String>,
+    /// What was wrong with the first of them.
+    reason: String,
+}
+
+impl LeftOut {
+    fn add(&mut self, name: &str, error: &adfq_lab::Error) {
+        if self.names.is_empty() {
+            self.reason = error.to_string();
+        }
+        self.names.push(name.to_owned());
+    }
+
+    /// What to say when all rows are printed, of which so many are about the bridge.
+    fn notice(&self, of_bridge: usize) -> Option<String> {
+        let rows = match self.names.len() {
+            0 => return None,
+            all if all == of_bridge => "the rows of the bridge".to_owned(),
+            some => format!("{some} of {of_bridge} rows of the bridge ({})", self.names.join("; ")),
+        };
+        Some(format!("without {rows}: {}", self.reason))
+    }
 }

@@ -32,7 +32,7 @@ pub struct Args {
     /// A run folder
     run: PathBuf,
     /// How many episodes
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100, value_parser = crate::count::parse, allow_negative_numbers = true)]
     episodes: u64,
     /// The checkpoint: last, best (that of the best evaluation), or that of a step, if it is still there
     #[arg(long, value_name = "WHICH", default_value = "last")]

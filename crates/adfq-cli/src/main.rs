@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod compare;
+mod count;
 mod device;
 mod eval;
 mod heartbeat;
@@ -24,7 +25,8 @@ mod update;
 
 /// Bayesian Q-learning that knows what it does not know (ADFQ)
 #[derive(Parser)]
-#[command(version, propagate_version = true)]
+// The package has another name than the program, and `--version` is about the program.
+#[command(name = "adfq", version, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -24,11 +24,12 @@ use std::time::Duration;
 Examples:
   adfq train cartpole
   adfq train cartpole --agent ddqn --seeds 0..9    # ten seeds, one on each core
-  adfq train minatar/breakout --policy epsilon --steps 1000000
+  adfq train minatar/breakout --policy epsilon --steps 1e6
   adfq train minatar/breakout --agents adfq-ts,adfq-eps,dqn,ddqn --seeds 0..4
   adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
   adfq train deepsea-20 --agent split
   adfq train cartpole --preset paper --out runs/paper
+  adfq train --config runs/paper/config.toml --seed 1
   adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
   adfq train atari:pong --preset atari-paper --steps 1000000
   adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
@@ -44,9 +45,9 @@ inner state is out of reach, episodes under way are cut off instead.")]
 pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
     /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong).
-    /// Several, with commas between them, are trained side by side
+    /// Several, with commas between them, are trained side by side [default: that of --config]
     #[arg(
-        required_unless_present = "resume",
+        required_unless_present_any = ["resume", "config"],
         conflicts_with = "resume",
         value_delimiter = ',',
         value_name = "ENV"
@@ -69,8 +70,8 @@ pub struct Args {
     /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts,bootstrapped
     #[arg(long, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
     agents: Vec<String>,
-    /// Environment steps. With --resume: train the run longer, to so many steps
-    #[arg(long)]
+    /// Environment steps, as 100000 or 1e5. With --resume: train the run longer, to so many steps
+    #[arg(long, value_parser = crate::count::parse, allow_negative_numbers = true)]
     steps: Option<u64>,
     /// Keep the replay memory on disk when the run is finished: it can then be trained longer to the bit
     #[arg(long)]
@@ -82,7 +83,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "resume", value_parser = parse_seeds)]
     seeds: Option<Seeds>,
     /// Environments side by side in each run
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", value_parser = crate::count::parse_usize, allow_negative_numbers = true)]
     envs: Option<usize>,
     /// Sticky actions on atari:GAME: an action is repeated with probability 0.25
     #[arg(long, conflicts_with = "resume")]
@@ -180,7 +181,12 @@ impl Args {
 
     /// What is to be trained, in the library's words.
     fn training(&self, host: &Host) -> Result<Training> {
-        let mut training = Training { host: host.clone(), envs: self.names.clone(), ..Training::new("") };
+        let config = self.config_file()?;
+        let envs = match (&self.names[..], &config) {
+            ([], Some(config)) => vec![config.env.clone()],
+            (names, _) => names.to_vec(),
+        };
+        let mut training = Training { host: host.clone(), envs, config, ..Training::new("") };
         if let Some(agent) = &self.agent {
             training = training.agent(agent);
         }
@@ -193,15 +199,14 @@ impl Args {
             (None, seed) => seed.into_iter().collect(),
         };
         training.preset = self.preset.clone();
-        training.config = self.config_file()?;
         (training.steps, training.parallel_envs) = (self.steps, self.envs);
-        training.env_args = self.env_args()?;
+        training.env_args = self.env_args(&training.envs)?;
         training.settings = self.settings.clone();
         Ok(training)
     }
 
-    fn env_args(&self) -> Result<EnvArgs> {
-        if let (true, Some(env)) = (self.sticky, self.names.iter().find(|env| !is_atari(env))) {
+    fn env_args(&self, envs: &[String]) -> Result<EnvArgs> {
+        if let (true, Some(env)) = (self.sticky, envs.iter().find(|env| !is_atari(env))) {
             bail!("--sticky is for the games of Atari (atari:GAME), and {env} is none");
         }
         let sticky = self.sticky.then(|| ("repeat_action_probability".to_owned(), 0.25.into()));

@@ -1,10 +1,15 @@
 //! `adfq bench` from the outside. How fast anything is is not tested.
 
+#[path = "../../adfq-env/tests/bridge/interpreter.rs"]
+mod interpreter;
+
 mod common;
 
 use common::{printed, refused};
 use serde_json::Value;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 #[test]
 fn rows_as_text() {
@@ -42,6 +47,52 @@ fn rows_as_json() {
     }
     let training = rows.iter().find(|row| row["group"] == "end to end").unwrap();
     assert_eq!((&training["operations"], &training["gradient_steps"]), (&20_000.into(), &4_750.into()));
+}
+
+/// A virtual environment with Gymnasium and without ale-py.
+fn without_atari(folder: &Path, python: &Path) {
+    let made = Command::new(python).args(["-m", "venv", "--without-pip"]).arg(folder).status().unwrap();
+    assert!(made.success());
+    let site = |bin: &Path| {
+        let code = "import sysconfig; print(sysconfig.get_path('purelib'), end='')";
+        PathBuf::from(
+            String::from_utf8(Command::new(bin).args(["-c", code]).output().unwrap().stdout).unwrap(),
+        )
+    };
+    let (from, to) = (site(python), site(&folder.join("bin/python")));
+    for package in std::fs::read_dir(from).unwrap() {
+        let package = package.unwrap();
+        if !package.file_name().to_string_lossy().starts_with("ale_py") {
+            std::os::unix::fs::symlink(package.path(), to.join(package.file_name())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_is_what_is_not_there() {
+    let Some(python) = interpreter::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    without_atari(folder.path(), &python);
+    let bench = |env: &Path, only: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
+        command.args(["bench", "--quick", "--json", "--only", only]).env("VIRTUAL_ENV", env);
+        let output = command.output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let row =
+            |line: &str| serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().to_owned();
+        (text.lines().map(row).collect::<Vec<_>>(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (rows, said) = bench(folder.path(), "bridge cartpole,bridge pong");
+    assert_eq!(rows, ["bridge cartpole, 1 envs", "bridge cartpole, 8 envs", "bridge cartpole, 64 envs"]);
+    let missing = "bridge pong, 1 envs; bridge pong, 8 envs; bridge pong, 64 envs";
+    assert!(
+        said.starts_with(&format!("without 3 of 6 rows of the bridge ({missing}): atari:pong needs")),
+        "{said}"
+    );
+    let (rows, said) = bench(folder.path(), "bridge pong,replay push");
+    assert_eq!(rows, ["replay push"]);
+    assert!(said.starts_with("without the rows of the bridge: "), "{said}");
 }
 
 #[test]

@@ -81,6 +81,7 @@ fn a_file_of_ones_own() {
 fn what_does_not_exist_names_what_does() {
     for (arguments, message) in [
         (&["mase"][..], "did you mean \"maze\"?"),
+        (&["race"], "no MDP named \"race\"; known names: "),
         (&["nowhere.json"], "nowhere.json: cannot read the file"),
         (&["loop", "--agent", "sarsa"], "choose one of split, adfq, q-learning, ktd-q, bayesian-q"),
         (&["loop", "--policy", "ucb"], "choose one of optimist, thompson, epsilon,"),
@@ -117,4 +118,108 @@ fn an_option_that_would_do_nothing_is_refused() {
         let error = refused(&[&["learn"], arguments].concat());
         assert!(error.contains(message), "{arguments:?}: {error}");
     }
+}
+
+/// Blackjack in small: draw 1 to 3 and stop in time. Without a discount, as everybody plays it. A reward comes only with
+/// the end of an episode.
+const BLACKJACK: &str = "\
+# gamma: 1
+# start: 0
+state,action,probability,next_state,reward,terminal
+0,draw,0.5,2,0,false
+0,draw,0.5,3,0,false
+0,stop,1,over,-1,true
+2,draw,0.5,3,0,false
+2,draw,0.5,over,-1,true
+2,stop,0.5,over,1,true
+2,stop,0.5,over,-1,true
+3,draw,1,over,-1,true
+3,stop,0.75,over,1,true
+3,stop,0.25,over,-1,true
+";
+
+#[test]
+fn tasks_with_episodes_need_no_discount() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("blackjack.csv"), BLACKJACK).unwrap();
+    for agent in ["split", "adfq", "q-learning", "ktd-q", "bayesian-q"] {
+        let outcome =
+            adfq_in(folder.path(), &["learn", "blackjack.csv", "--agent", agent, "--seed", "1", "--json"]);
+        assert!(outcome.success, "{agent}: {}", outcome.stderr);
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!((&json["gamma"], &json["settings"]["agent"]), (&1.0.into(), &agent.into()));
+        // Q* lies between -1 and 1, and so do values that are learned.
+        let means =
+            json["states"].as_array().unwrap().iter().flat_map(|state| state["mean"].as_array().unwrap());
+        assert!(means.map(|mean| mean.as_f64().unwrap()).all(|mean| mean.abs() <= 1.0), "{agent}");
+        // Whether beliefs are good is not what this is about; the default agent finds the best policy.
+        assert!(agent != "split" || json["score"]["right"] == 1.0, "{}", outcome.stdout);
+    }
+    // The values of a maze at γ = 1 lie between 0 and its three flags: N(0, 1.5²).
+    let json = printed(&["learn", "maze", "--gamma", "1", "--steps", "500", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["start"]["mean"], &json["start"]["var"]), (&0.0.into(), &2.25.into()));
+    assert!(refused(&["learn", "loop", "--gamma", "1"]).contains("never ends"));
+}
+
+#[test]
+fn a_range_without_a_third_number_is_one_reward_an_episode() {
+    for agent in ["split", "adfq"] {
+        let start = |prior: &str| {
+            let run = ["learn", "maze", "--agent", agent, "--steps", "100", "--json", "--prior", prior];
+            let json: Value = serde_json::from_str(&printed(&run)).unwrap();
+            json["start"].clone()
+        };
+        assert_eq!(start("range:0,3"), start("range:0,3,1"), "{agent}");
+        assert_ne!(start("range:0,3"), start("range:0,3,2"), "{agent}");
+    }
+}
+
+#[test]
+fn json_holds_the_curve_and_the_visits_of_each_pair() {
+    let text = printed(&["learn", "minimaze", "--steps", "1e3", "--seed", "2", "--json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let curve = json["curve"].as_array().unwrap();
+    assert_eq!(curve.len(), 100);
+    let steps: Vec<u64> = curve.iter().map(|moment| moment["step"].as_u64().unwrap()).collect();
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]) && steps[99] == 1_000);
+    let last = &curve[99];
+    for key in ["rmse", "within_one_sd", "within_two_sd"] {
+        assert_eq!(last[key], json["score"][key], "{key}");
+        assert_eq!(last["visited"][key], json["visited"][key], "{key}");
+    }
+    assert_eq!((&last["reward"], &last["episodes"]), (&json["reward"], &json["episodes"]));
+
+    // The coverage of the pairs that were tried can be measured from outside.
+    let (mut tried, mut inside) = (0, 0);
+    for (state, visits) in
+        json["states"].as_array().unwrap().iter().zip(json["pair_visits"].as_array().unwrap())
+    {
+        let number = |key: &str, action: usize| state[key][action].as_f64().unwrap();
+        let visits: Vec<u64> = visits.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        assert_eq!(state["visits"], visits.iter().sum::<u64>());
+        for action in (0..visits.len()).filter(|&action| visits[action] > 0) {
+            let error = number("mean", action) - number("q", action);
+            tried += 1;
+            inside += u32::from(error.abs() <= 2.0 * number("sd", action));
+        }
+    }
+    assert_eq!(json["visited"]["pairs"], tried);
+    assert_eq!(json["visited"]["within_two_sd"], f64::from(inside) / f64::from(tried));
+}
+
+#[test]
+fn counts_may_have_an_exponent() {
+    let steps = |steps: &str| printed(&["learn", "loop", "--steps", steps]);
+    assert_eq!(steps("2e3"), steps("2000"));
+    for (steps, message) in
+        [("1.5", "not a whole number"), ("1e-3", "not a whole number"), ("-5", "is not in 1..")]
+    {
+        let error = refused(&["learn", "loop", "--steps", steps]);
+        assert!(error.contains(message), "{error}");
+    }
+    assert!(
+        refused(&["train", "cartpole", "--steps", "1e3", "--envs", "2.5"]).contains("not a whole number")
+    );
+    assert!(refused(&["eval", "nowhere", "--episodes", "0.5"]).contains("not a whole number"));
 }

@@ -12,6 +12,14 @@ fn digest(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
+/// What `learn --json` prints, up to the fields about visits and the curve, which came later: these bytes are the oldest
+/// record of what agents learn.
+fn learned(arguments: &[&str]) -> String {
+    let text = printed(arguments);
+    let (first, _) = text.split_once(",\n  \"pair_visits\":").unwrap();
+    format!("{first}\n}}\n")
+}
+
 #[test]
 fn what_agents_learn() {
     for (domain, agent, expected) in [
@@ -26,11 +34,11 @@ fn what_agents_learn() {
         ("minimaze", "bayesian-q", 0x47d43aa1e5ca8151),
     ] {
         let run = ["learn", domain, "--agent", agent, "--steps", "1000", "--seed", "3", "--json"];
-        assert_eq!(digest(printed(&run).as_bytes()), expected, "{domain} {agent}");
+        assert_eq!(digest(learned(&run).as_bytes()), expected, "{domain} {agent}");
     }
     let replay =
         ["learn", "loop-stochastic", "--rule", "exact", "--noise", "exact", "--replay", "--steps", "1000"];
-    assert_eq!(digest(printed(&[&replay[..], &["--json"]].concat()).as_bytes()), 0x3b9b047a25bdcebd);
+    assert_eq!(digest(learned(&[&replay[..], &["--json"]].concat()).as_bytes()), 0x3b9b047a25bdcebd);
 }
 
 /// Runs an experiment in a folder of its own and compares its tables.

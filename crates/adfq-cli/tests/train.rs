@@ -401,3 +401,32 @@ fn nothing_of_the_users_is_overwritten_or_removed() {
     succeed(resume(&run));
     assert!(kept.iter().all(|path| fs::read_to_string(path).unwrap() == "mine"));
 }
+
+#[test]
+fn a_configuration_file_is_enough() {
+    let folder = tempdir().unwrap();
+    let [first, again, other] = ["first", "again", "other"].map(|name| folder.path().join(name));
+    succeed(train(&first, "cartpole", &["--steps", "1e3", "--agent", "dqn"]));
+    let config = first.join("config.toml");
+    let from_file = |out: &Path, arguments: &[&str]| {
+        let mut command = adfq(&["train", "--config"]);
+        command.arg(&config).arg("--out").arg(out).args(arguments);
+        command
+    };
+    succeed(from_file(&again, &[]));
+    assert_eq!(record(&again), record(&first));
+    // What is given beside the file wins over it, as with the name of an environment.
+    succeed(from_file(&other, &["--seed", "5", "--steps", "400"]));
+    assert_eq!(
+        fs::read_to_string(other.join("config.toml")).unwrap().lines().next(),
+        Some("env = \"cartpole\"")
+    );
+    let said = common::complaint(adfq(&["train"]));
+    assert!(said.contains("required arguments"), "{said}");
+}
+
+#[test]
+fn the_version_is_that_of_the_program() {
+    let said = String::from_utf8(succeed(adfq(&["--version"])).stdout).unwrap();
+    assert_eq!(said, format!("adfq {}\n", env!("CARGO_PKG_VERSION")));
+}

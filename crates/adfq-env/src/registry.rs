@@ -160,7 +160,7 @@ impl Registry {
 
     fn unknown(&self, name: &str) -> Error {
         let known = self.names();
-        let closest = mdp::closest(&name.to_lowercase(), &known);
+        let closest = mdp::closest(name, &known);
         Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
     }
 }
@@ -311,9 +311,19 @@ mod tests {
 
     #[test]
     fn suggests_the_closest_name() {
-        for (typed, meant) in [("cart-pole", "cartpole"), ("Acrobat", "acrobot"), ("deepsea", "deepsea-10")] {
+        for (typed, meant) in [
+            ("cart-pole", "cartpole"),
+            ("Acrobat", "acrobot"),
+            ("deepsea", "deepsea-10"),
+            ("Asterix", "minatar/asterix"),
+            ("minatar/seaqest", "minatar/seaquest"),
+        ] {
             let error = make(typed).err().unwrap().to_string();
             assert!(error.contains(&format!("did you mean {meant:?}?")), "{error}");
+        }
+        for typed in ["lunarlander", "snake", "pong"] {
+            let error = make(typed).err().unwrap().to_string();
+            assert!(error.contains(&format!("{typed:?}; known names: ")), "{error}");
         }
     }
 }

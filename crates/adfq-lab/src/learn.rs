@@ -4,6 +4,11 @@
 
 pub use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec as LearnSettings, Start};
 
+mod accuracy;
+
+use accuracy::Record;
+pub use accuracy::{Accuracy, Moment};
+
 use crate::solve::{Solved, SolvedState};
 use crate::{Error, Result};
 use adfq::agent::Agent;
@@ -13,7 +18,7 @@ use adfq_deep::Bytes;
 use adfq_files::memory;
 use serde::Serialize;
 
-/// How often the progress is reported.
+/// How often the progress is reported, and how many moments the curve has.
 const REPORTS: u64 = 100;
 
 /// What came out of a run. Lists over actions are in the order of `actions`.
@@ -47,6 +52,12 @@ pub struct Learned {
     pub actions: Vec<String>,
     /// All states, in order.
     pub states: Vec<LearnedState>,
+    /// How often each action was taken in each state, in the order of `states` and `actions`.
+    pub pair_visits: Vec<Vec<u64>>,
+    /// How good the beliefs are over the pairs of state and action that were tried.
+    pub visited: Accuracy,
+    /// What had been earned and learned, at about a hundred moments of the run. The last is its end.
+    pub curve: Vec<Moment>,
 }
 
 /// What the agent knows about one state, and what is true.
@@ -119,18 +130,23 @@ pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64))
     let solved = Solved::of(mdp)?;
     let start = settings.start(mdp)?;
     let mut session = settings.session(mdp)?;
-    let (mut visits, pause) = (vec![0; mdp.states()], (settings.steps / REPORTS).max(1));
-    session.observe(settings.steps, |done, step, _| {
-        visits[step.state] += 1;
-        if done % pause == 0 {
+    let mut record = Record::new(mdp, &solved);
+    let pause = (settings.steps / REPORTS).max(1);
+    session.observe(settings.steps, |done, step, agent| {
+        record.see(step);
+        if done % pause == 0 || done == settings.steps {
+            record.look(done, agent);
             progress(done);
         }
         Result::Ok(())
     })?;
+    let Record { visits: pair_visits, curve, .. } = record;
+    let visits = pair_visits.iter().map(|actions| actions.iter().sum());
     let states = solved.states.iter().zip(visits).enumerate();
     let learned = |(state, (truth, visits))| LearnedState::new(session.agent(), state, visits, truth);
     let states = states.map(learned).collect::<Result<Vec<_>>>()?;
     let reward = session.reward();
+    let accuracy = Accuracy::of(session.agent(), &solved, |_, _| true);
     Ok(Learned {
         domain: solved.domain.clone(),
         gamma: solved.gamma,
@@ -138,9 +154,12 @@ pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64))
         start,
         episodes: session.episodes(),
         reward,
-        score: Score::of(mdp, &solved, &states, settings.steps, reward)?,
+        score: Score::of(mdp, &solved, &states, accuracy, (settings.steps, reward))?,
+        visited: Accuracy::of(session.agent(), &solved, |state, action| pair_visits[state][action] > 0),
         actions: solved.actions,
         states,
+        pair_visits,
+        curve,
     })
 }
 
@@ -177,25 +196,24 @@ pub struct Score {
 }
 
 impl Score {
-    fn of(mdp: &Mdp, solved: &Solved, states: &[LearnedState], steps: u64, reward: f64) -> Result<Self> {
+    fn of(
+        mdp: &Mdp,
+        solved: &Solved,
+        states: &[LearnedState],
+        accuracy: Accuracy,
+        (steps, reward): (u64, f64),
+    ) -> Result<Self> {
         let greedy: Vec<usize> = states.iter().map(|state| state.greedy).collect();
         let reached = || states.iter().filter(|state| state.reachable);
-        let errors: Vec<f64> = reached().flat_map(|s| s.mean.iter().zip(&s.q).map(|(m, q)| m - q)).collect();
-        let sds: Option<Vec<&Vec<f64>>> = reached().map(|s| s.sd.as_ref()).collect();
-        let has_sds = sds.is_some();
-        let within = |width: f64| {
-            let sds = sds.iter().flat_map(|rows| rows.iter().copied().flatten());
-            let inside = errors.iter().zip(sds).map(|(error, sd)| error.abs() <= width * sd);
-            has_sds.then(|| share(inside))
-        };
+        let Accuracy { rmse, within_one_sd, within_two_sd, .. } = accuracy;
         Ok(Self {
             average_learning: if steps == 0 { 0.0 } else { reward / steps as f64 },
             average_greedy: average_reward(mdp, &greedy)?,
             average_optimal: solved.average_reward,
             right: share(reached().map(LearnedState::is_right)),
-            rmse: (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt(),
-            within_one_sd: within(1.0),
-            within_two_sd: within(2.0),
+            rmse,
+            within_one_sd,
+            within_two_sd,
         })
     }
 }
@@ -276,5 +294,29 @@ mod tests {
         let mut told = vec![];
         learn(&mdp, &base, |done| told.push(done)).unwrap();
         assert_eq!((told.len(), told[99]), (100, 1_000));
+        told.clear();
+        learn(&mdp, &LearnSettings { steps: 1_050, ..base }, |done| told.push(done)).unwrap();
+        assert_eq!(told.last(), Some(&1_050));
+    }
+
+    #[test]
+    fn the_curve_ends_at_the_score() {
+        for agent in [AgentKind::Adfq, AgentKind::QLearning] {
+            let (mdp, base) = settings("minimaze", 1_955);
+            let asked = LearnSettings { agent, policy: PolicyKind::Epsilon, ..base };
+            let learned = learn(&mdp, &asked, |_| {}).unwrap();
+            let (first, last) = (learned.curve[0], *learned.curve.last().unwrap());
+            assert_eq!((learned.curve.len(), first.step, last.step), (103, 19, 1_955));
+            let ended = (last.episodes, last.reward, last.visited);
+            assert_eq!(ended, (learned.episodes, learned.reward, learned.visited));
+            let Score { rmse, within_one_sd, within_two_sd, .. } = learned.score;
+            let all = Accuracy { pairs: last.all.pairs, rmse, within_one_sd, within_two_sd };
+            assert_eq!(last.all, all);
+            assert_eq!(within_two_sd.is_some(), agent == AgentKind::Adfq);
+            let tried = learned.pair_visits.iter().flatten().filter(|&&visits| visits > 0).count();
+            assert!(learned.visited.pairs == tried as u64 && first.visited.pairs < learned.visited.pairs);
+            let sums = learned.pair_visits.iter().map(|actions| actions.iter().sum::<u64>());
+            assert!(sums.eq(learned.states.iter().map(|state| state.visits)));
+        }
     }
 }

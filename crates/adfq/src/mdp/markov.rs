@@ -5,7 +5,7 @@
 //! one system of |S| equations. Small systems are dense and exact up to rounding. Large ones are sparse: a dense one of
 //! 300,000 states would take 720 GB.
 
-use super::{Mdp, MdpError, linear, reverse::Predecessors, sparse::Sparse};
+use super::{Mdp, MdpError, components::components, linear, reverse::Predecessors, sparse::Sparse};
 use crate::Result;
 
 /// Components of more states than this are solved as sparse systems.
@@ -281,44 +281,9 @@ impl MarkovChain {
         right
     }
 
-    /// The strongly connected components, each after all those it leads to (Tarjan 1972, with an explicit stack).
+    /// The strongly connected components, each after all those it leads to.
     fn components(&self) -> Vec<Vec<usize>> {
-        const NEW: usize = usize::MAX;
-        let n = self.reward.len();
-        let mut found = Vec::new();
-        // When a state was first seen, and the earliest state on the stack that it is known to reach.
-        let (mut order, mut low, mut seen) = (vec![NEW; n], vec![NEW; n], 0);
-        let (mut stack, mut on_stack) = (Vec::new(), vec![false; n]);
-        for root in 0..n {
-            let mut path = if order[root] == NEW { vec![(root, 0)] } else { vec![] };
-            while let Some((state, edge)) = path.pop() {
-                if edge == 0 {
-                    (order[state], low[state]) = (seen, seen);
-                    seen += 1;
-                    stack.push(state);
-                    on_stack[state] = true;
-                } else {
-                    // Back from the successor before this edge.
-                    let child = self.successors(state)[edge - 1].0;
-                    if on_stack[child] {
-                        low[state] = low[state].min(low[child]);
-                    }
-                }
-                if let Some(&(next, _)) = self.successors(state).get(edge) {
-                    path.push((state, edge + 1));
-                    if order[next] == NEW {
-                        path.push((next, 0));
-                    }
-                } else if low[state] == order[state] {
-                    let size = stack.iter().rev().take_while(|&&member| member != state).count() + 1;
-                    let component = stack[stack.len() - size..].to_vec();
-                    stack.truncate(stack.len() - size);
-                    component.iter().for_each(|&member| on_stack[member] = false);
-                    found.push(component);
-                }
-            }
-        }
-        found
+        components(self.reward.len(), |state, edge| self.successors(state).get(edge).map(|&(next, _)| next))
     }
 }
 
@@ -335,21 +300,6 @@ fn leave(component: &[usize], place: &mut [usize]) {
 mod tests {
     use super::*;
     use crate::mdp::{MdpBuilder, Outcome};
-
-    /// 0 ⇄ 1 → 2 ⟲, and 3 → 0: three components, the one that is never left first.
-    #[test]
-    fn components_come_after_those_they_lead_to() {
-        let edges: [&[usize]; 4] = [&[1], &[0, 2], &[2], &[0]];
-        let even = |next: &[usize]| next.iter().map(|&n| (n, 1.0 / next.len() as f64)).collect::<Vec<_>>();
-        let chain = MarkovChain {
-            offsets: vec![0, 1, 3, 4, 5],
-            successors: edges.iter().flat_map(|next| even(next)).collect(),
-            reward: vec![0.0; 4],
-            ends: vec![false; 4],
-            between: None,
-        };
-        assert_eq!(chain.components(), [vec![2], vec![0, 1], vec![3]]);
-    }
 
     /// The sparse solver on components that the dense one solves too: the same values, the same average.
     #[test]

@@ -19,6 +19,7 @@
 //! ```
 
 mod builder;
+mod components;
 mod deep_sea;
 mod domains;
 mod error;
@@ -29,6 +30,7 @@ mod layout;
 mod linear;
 mod markov;
 mod model;
+mod payments;
 mod random_mdp;
 mod registry;
 mod reverse;

@@ -3,7 +3,7 @@
 //! How a model is put together and checked lives in [`builder`](super::builder); what is optimal in it, in
 //! [`solve`](super::solve).
 
-use super::{Layout, MdpError};
+use super::{Layout, MdpError, payments::most_payments};
 use crate::{
     Result,
     agent::{Rewards, Step},
@@ -127,6 +127,11 @@ impl Mdp {
         &self.outcomes[self.offsets[pair]..self.offsets[pair + 1]]
     }
 
+    /// What can happen in `state`, whatever the action.
+    pub(super) fn outcomes_of(&self, state: usize) -> &[Outcome] {
+        &self.outcomes[self.offsets[state * self.actions]..self.offsets[(state + 1) * self.actions]]
+    }
+
     /// The expected reward of `action` in `state`.
     ///
     /// # Panics
@@ -186,7 +191,8 @@ impl Mdp {
     }
 
     /// The range of the rewards that can be met: all that Split ADFQ is told of a task. Where all rewards are the same the
-    /// range reaches to 0, or from 0 to 1.
+    /// range reaches to 0, or from 0 to 1. In a task with episodes and without a discount (γ = 1) it is also told how many
+    /// rewards other than 0 an episode can pay; states that lead to each other in a circle count once each.
     ///
     /// ```
     /// use adfq::agent::Rewards;
@@ -202,11 +208,13 @@ impl Mdp {
         let (min, max) = outcomes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), outcome| {
             (low.min(outcome.reward), high.max(outcome.reward))
         });
-        match (min, max) {
+        let rewards = match (min, max) {
             (0.0, 0.0) => Rewards::within(0.0, 1.0),
             (min, max) if min == max => Rewards::within(min.min(0.0), max.max(0.0)),
             (min, max) => Rewards::within(min, max),
-        }
+        };
+        let counted = self.gamma == 1.0 && !self.is_continuing();
+        Rewards { horizon: counted.then(|| most_payments(self)), ..rewards }
     }
 
     /// Whether the task is continuing: no terminal transition can ever happen.

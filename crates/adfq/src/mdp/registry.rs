@@ -60,20 +60,27 @@ pub fn named(name: &str) -> Result<Mdp> {
     Err(MdpError::Name { name: name.into(), closest, known: known.join(", ") }.into())
 }
 
-/// Names less like each other than this are not suggested. 1 is equality, 0 has no letter in common.
-const NEAR: f64 = 0.5;
+/// Names less like each other than this are not suggested: at most one letter of three is wrong. 1 is equality, 0 has no
+/// letter in common.
+const NEAR: f64 = 2.0 / 3.0;
 
-/// The known name that is most like the one that was typed; empty if none is near.
+/// The known name that is most like the one that was typed, in upper or lower case; empty if none is near. The last part of
+/// a name is as near as the whole of it.
 ///
 /// ```
 /// use adfq::mdp::closest;
 ///
-/// let known = ["loop".to_owned(), "maze".to_owned()];
+/// let known = ["loop", "maze", "minatar/freeway"].map(String::from);
 /// assert_eq!(closest("lop", &known), "loop");
-/// assert_eq!(closest("pendulum", &known), "");
+/// assert_eq!(closest("Freeway", &known), "minatar/freeway");
+/// assert_eq!(closest("race", &known), "");
 /// ```
 pub fn closest(typed: &str, known: &[String]) -> String {
-    let likeness = |name: &String| strsim::normalized_damerau_levenshtein(typed, name);
+    let typed = typed.to_lowercase();
+    let likeness = |name: &String| {
+        let parts = [name.as_str(), name.rsplit('/').next().unwrap_or(name)];
+        parts.map(|part| strsim::normalized_damerau_levenshtein(&typed, part)).into_iter().fold(0.0, f64::max)
+    };
     let near = known.iter().map(|name| (likeness(name), name)).filter(|&(likeness, _)| likeness >= NEAR);
     // Of equals the first.
     let best = near.reduce(|best, other| if other.0 > best.0 { other } else { best });
@@ -108,9 +115,12 @@ mod tests {
             assert!(error.contains(&format!("did you mean {meant:?}?")), "{error}");
         }
     }
+
     #[test]
     fn nothing_is_suggested_that_is_not_near() {
-        let error = named("pendulum").unwrap_err().to_string();
-        assert!(error.starts_with("there is no MDP named \"pendulum\"; known names: "), "{error}");
+        for typed in ["pendulum", "race", "lake", "taxi", ""] {
+            let error = named(typed).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("there is no MDP named {typed:?}; known names: ")), "{error}");
+        }
     }
 }

@@ -64,7 +64,7 @@ impl PriorSpec {
     pub(super) fn rewards(&self, mdp: &Mdp) -> Result<Rewards> {
         match *self {
             Self::Auto => Ok(mdp.rewards()),
-            Self::Range { min, max, steps } => Ok(Rewards { min, max, horizon: steps }),
+            Self::Range { min, max, steps } => Ok(Rewards { min, max, horizon: horizon(steps, mdp) }),
             Self::Moments { .. } => Err(Error::PriorUnsupported),
         }
     }
@@ -81,7 +81,7 @@ impl PriorSpec {
         match *self {
             Self::Moments { mean, var } => named(Prior::Constant { mean, var }, "as given"),
             Self::Range { min, max, steps } => {
-                let horizon = if mdp.is_continuing() { steps } else { Some(steps.unwrap_or(1)) };
+                let horizon = horizon(steps, mdp);
                 named(Prior::RewardRange { min, max, horizon }, "from the range of rewards")
             }
             Self::Auto => match named(Prior::AUTHORS, "the first positive reward of a random walk") {
@@ -94,6 +94,11 @@ impl PriorSpec {
             },
         }
     }
+}
+
+/// How many rewards an episode can have: one unless given, and for ever where there are no episodes.
+fn horizon(steps: Option<u32>, mdp: &Mdp) -> Option<u32> {
+    if mdp.is_continuing() { steps } else { Some(steps.unwrap_or(1)) }
 }
 
 impl FromStr for PriorSpec {
@@ -123,11 +128,13 @@ impl FromStr for PriorSpec {
 pub(super) fn belief_in(mdp: &Mdp, prior: &Prior, seed: u64, name: &str) -> Result<Belief> {
     let mut rng = stream(seed, name);
     let mut state = mdp.start(&mut rng);
+    // Without a discount nothing can be divided by 1-γ, and need not be where episodes end.
+    let ends = mdp.gamma() == 1.0 && !mdp.is_continuing();
     prior.belief(mdp.gamma(), || {
         let action = rng.random_range(0..mdp.actions());
         let step = mdp.step(state, action, &mut rng);
         state = if step.terminal { mdp.start(&mut rng) } else { step.next_state };
-        (step.reward, step.terminal)
+        (step.reward, step.terminal || ends)
     })
 }
 
@@ -177,7 +184,27 @@ mod tests {
         let choice = |text: &str| text.parse::<PriorSpec>().unwrap();
         assert_eq!(choice("auto").rewards(&mdp).unwrap(), Rewards::within(0.0, 10.0));
         assert_eq!(choice("range:-1,2").rewards(&mdp).unwrap(), Rewards::within(-1.0, 2.0));
+        let maze = named("maze").unwrap();
+        let start = |prior: &str| choice(prior).start(AgentKind::Split, &maze, 0).unwrap();
+        assert_eq!(start("range:-1,2"), start("range:-1,2,1"));
+        assert_eq!((start("range:-1,2").mean, start("range:-1,2").var), (0.0, 2.25));
         assert!(matches!(choice("0,1").start(AgentKind::Split, &mdp, 0), Err(Error::PriorUnsupported)));
+    }
+
+    #[test]
+    fn without_a_discount_a_task_with_episodes_starts_like_any_other() {
+        let start = |agent, domain: &str, prior: PriorSpec| {
+            prior.start(agent, &named(domain).unwrap().with_gamma(1.0).unwrap(), 0)
+        };
+        for agent in [AgentKind::Split, AgentKind::Adfq] {
+            for prior in [PriorSpec::Auto, PriorSpec::Range { min: 0.0, max: 3.0, steps: None }] {
+                assert!(start(agent, "maze", prior).is_ok(), "{agent} {prior:?}");
+                let error = start(agent, "loop", prior).unwrap_err().to_string();
+                assert!(error.contains("below 1 in a continuing task"), "{agent} {prior:?}: {error}");
+            }
+        }
+        let split = start(AgentKind::Split, "maze", PriorSpec::Auto).unwrap();
+        assert_eq!((split.mean, split.var), (0.0, 2.25));
     }
 
     #[test]
