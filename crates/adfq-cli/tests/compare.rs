@@ -38,7 +38,7 @@ fn prints_tables_and_writes_pictures() {
     assert_eq!(outcome.stderr, "wrote the report to new/out/report.html\n");
     for part in [
         "cartpole: 3 evaluations up to step 3,000\n",
-        "\n            seeds  final return [95 %]           area [95 %]\n",
+        "\n            seeds   final return [95 %]           area [95 %]\n",
         "\nDouble DQN      3  36.00 [33.00, 39.00]  24.00 [22.00, 26.00]\n",
         "\nP(row > column) [95 %], final return\n                          DQN         Double DQN\n",
         "\nOver 2 environments, final return normalised: 0 is random play and 1 a good player\n",

@@ -89,9 +89,13 @@ impl Pen<'_, '_> {
         let mut style: Vec<Attribute> = vec![];
         style.extend((line.shift != 0.0).then_some(("stroke-dashoffset", &line.shift as _)));
         style.extend(line.faint.then_some(("stroke-opacity", &opacity as _)));
-        self.canvas.open("g", &style);
-        self.stroke(&path, line.color.hex(), line.dash, line.width());
-        self.canvas.close("g");
+        if style.is_empty() {
+            self.stroke(&path, line.color.hex(), line.dash, line.width());
+        } else {
+            self.canvas.open("g", &style);
+            self.stroke(&path, line.color.hex(), line.dash, line.width());
+            self.canvas.close("g");
+        }
         self.canvas.close("g");
     }
 

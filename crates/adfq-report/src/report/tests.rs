@@ -90,3 +90,12 @@ fn a_bad_axis_is_reported() {
     report.sections[1].figures[0].panels[0].x = Axis::log("steps").from(-1.0);
     assert!(report.html().unwrap_err().to_string().contains("\"steps\""));
 }
+
+/// At 1280 pixels the last columns of a wide table, verdicts among them, are on the screen: texts in cells wrap.
+#[test]
+fn cells_wrap() {
+    let html = report().html().unwrap();
+    let cells = html.lines().filter(|line| line.starts_with("td") || line.starts_with("th"));
+    assert!(cells.clone().count() > 2 && cells.clone().all(|rule| !rule.contains("nowrap")));
+    assert!(html.contains("main { max-width: 76rem;"));
+}
