@@ -335,7 +335,7 @@ fn line(bar: &ProgressBar) -> String {
 }
 
 fn style() -> ProgressStyle {
-    let template = "{prefix} {bar:20} {human_pos} of {human_len}, {speed} steps/s, {eta} left{msg}";
+    let template = "{prefix} {bar:10} {human_pos} of {human_len}, {speed} steps/s, {eta} left{msg}";
     let speed = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let _ = write!(to, "{}", Digits(state.per_sec()));
     };

@@ -74,7 +74,7 @@ impl Hostile {
     }
 
     fn train(&self, env: &str) -> Command {
-        let mut command = self.adfq(&["train", env, "--out", "run"]);
+        let mut command = self.adfq(&["train", env, "--out", "run", "--keep-replay"]);
         command.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
         command
     }
@@ -130,6 +130,8 @@ fn what_the_user_types_is_found_there_and_a_folder_needs_trust() {
     let Some(hostile) = Hostile::new() else { return };
     succeed(hostile.train("gym:mine:Mine-v0"));
     assert_eq!(hostile.executed(), ["mine"]);
+    // One that is finished would need no environment.
+    fs::remove_file(hostile.folder.path().join("run/result.json")).unwrap();
     let file = fs::canonicalize(hostile.folder.path().join("mine.py")).unwrap();
     let commands: [&[&str]; 2] = [&["train", "--resume", "run"], &["eval", "run", "--episodes", "1"]];
     for arguments in commands {
@@ -151,7 +153,7 @@ fn what_the_user_types_is_found_there_and_a_folder_needs_trust() {
     // The same command again goes on with its own folders: the name is the user's.
     let seeds = || {
         let mut command = hostile.adfq(&["train", "gym:mine:Mine-v0", "--seeds", "0..1", "--out", "runs"]);
-        command.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
+        command.arg("--keep-replay").args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
         command
     };
     succeed(seeds());

@@ -33,7 +33,7 @@ fn what_is_trained_stays_and_what_is_missing_is_trained_again() {
     assert_eq!(training().run(folder.path()).unwrap(), runs);
     assert_eq!(files(folder.path()), before);
 
-    let first = folder.path().join("cartpole-adfq-thompson-3");
+    let first = folder.path().join("cartpole-adfq-thompson-learning.warmup=100-3");
     fs::remove_dir_all(&first).unwrap();
     assert_eq!(training().run(folder.path()).unwrap(), runs);
     let after = files(folder.path());
@@ -55,7 +55,7 @@ fn a_training_in_pieces_is_the_whole() {
     let expected = training().run(&whole).unwrap();
     for after in [150, 151, 399] {
         assert_eq!(training().stop_after(after).run(&pieces).unwrap(), []);
-        let agent = Agent::load(pieces.join("cartpole-adfq-thompson-4")).unwrap();
+        let agent = Agent::load(pieces.join("cartpole-adfq-thompson-learning.warmup=100-4")).unwrap();
         assert_eq!(agent.step(), after);
     }
     assert_eq!(training().run(&pieces).unwrap(), expected);
