@@ -120,7 +120,7 @@ impl RunFolder {
         }
         let Self { lock, checkpoints, logs, segments, kept } = self;
         let csv = CsvLogs::open(lock.folder(), logs, run.learner.algorithm.metrics())?;
-        let events = TensorBoard::open(lock.folder(), logs.events, clock)?;
+        let events = TensorBoard::open(lock.folder(), logs.events, run.config(), clock)?;
         let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept };
         Ok(vec![Box::new(csv), Box::new(events), Box::new(checkpointer)])
     }
