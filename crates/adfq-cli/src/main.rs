@@ -4,11 +4,13 @@ use crate::output::say;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod act;
 mod bench;
 mod compare;
 mod count;
 mod device;
 mod eval;
+mod export;
 mod host;
 mod learn;
 mod output;
@@ -16,6 +18,7 @@ mod paper;
 mod progress;
 mod report;
 mod solve;
+mod stream;
 mod study;
 mod train;
 mod trust;
@@ -34,6 +37,8 @@ struct Cli {
 enum Command {
     Train(Box<train::Args>),
     Eval(eval::Args),
+    Act(act::Args),
+    Export(export::Args),
     Compare(compare::Args),
     Bench(bench::Args),
     Solve(solve::Args),
@@ -47,6 +52,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Act(args) => act::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),

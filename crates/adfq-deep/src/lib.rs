@@ -29,6 +29,7 @@ pub mod backend;
 pub mod config;
 mod error;
 pub mod evaluate;
+pub mod export;
 mod host;
 pub mod learner;
 pub mod metrics;
