@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = r#"Example, one line in and one line out:
 
-  echo '[0.01, -0.02, 0.03, 0.04]' | adfq act runs/cartpole-adfq-thompson-0
-  {"action":1,"mean":[20.1,20.4],"sd":[0.3,0.3]}
+  echo '[0.01, -0.02, 0.03, 0.04]' | adfq act runs/first
+  {"action":1,"mean":[70.36100006103516,70.5575942993164],"sd":[0.003162277629598975,0.003162277629598975]}
 
 An observation is a JSON array with the numbers of one frame, as the environment gives them: nested in the frame's shape, or all in one array. Bytes are not scaled. Where the agent sees several frames stacked, earlier ones are kept from line to line; {"reset": true} or {"reset": true, "observation": [...]} starts an episode, and so does the first line. A reset without an observation is answered by {"reset":true}.
 
