@@ -33,7 +33,7 @@ SHORT = "--steps 600 --set learning.warmup=100 --set evaluation.every=300 --set 
 # Rewritten before the rules are looked at: (pattern, replacement).
 REWRITE = [
     (r"cargo run --release -- ", "adfq "),
-    (r"(adfq train .*--steps) \d+", r"\1 3000"),
+    (r"(adfq train .*--steps) [\d.e]+", r"\1 3000"),
     (r"(adfq paper .*--trials) \d+", r"\1 1"),
 ]
 
@@ -57,8 +57,8 @@ RULES = [
     (r"^adfq eval .*--watch", "run"),
     (r"^adfq eval .*--episodes", "run"),
     (r"^adfq eval ", "add: --episodes 3"),
-    (r"^adfq (compare|learn|solve|update)\b", "run"),
-    (r"^echo .*\| adfq update\b", "run"),
+    (r"^adfq (compare|learn|solve|update|export)\b", "run"),
+    (r"^echo .*\| adfq (update|act)\b", "run"),
     (r"^head -\d+ \S+\.csv$", "run"),
     (r"^adfq (--help|help)", "run"),
 ]

@@ -4,11 +4,13 @@ use crate::output::say;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod act;
 mod bench;
 mod compare;
 mod count;
 mod device;
 mod eval;
+mod export;
 mod heartbeat;
 mod host;
 mod learn;
@@ -18,6 +20,7 @@ mod paper;
 mod progress;
 mod report;
 mod solve;
+mod stream;
 mod study;
 mod train;
 mod trust;
@@ -36,6 +39,8 @@ struct Cli {
 enum Command {
     Train(Box<train::Args>),
     Eval(eval::Args),
+    Act(act::Args),
+    Export(export::Args),
     Compare(compare::Args),
     Bench(bench::Args),
     Solve(solve::Args),
@@ -49,6 +54,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Act(args) => act::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),

@@ -1,12 +1,10 @@
 //! `adfq update`: one belief update for each JSON line.
 
-use crate::output::say;
+use crate::stream::Stream;
 use adfq::update::{Grid, NoiseKind, Rule, Update};
 use adfq_lab::lines::LineUpdate;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::ValueEnum;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 const EXAMPLE: &str = r#"Example, one line in and one line out:
@@ -73,64 +71,10 @@ impl Args {
         let update = Update::new(rule).with_floor(self.floor)?;
         Ok(LineUpdate { update, noise, terminal_var: self.terminal_var, components: self.components })
     }
-
-    fn open(&self) -> Result<Box<dyn BufRead>> {
-        Ok(match &self.file {
-            None => Box::new(io::stdin().lock()),
-            Some(path) => {
-                let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-                Box::new(BufReader::new(file))
-            }
-        })
-    }
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    match copy_updated(args, &mut out).and_then(|()| Ok(out.flush()?)) {
-        // Whoever reads has seen enough, as in `adfq update … | head`.
-        Err(error) if is_broken_pipe(&error) => Ok(()),
-        outcome => outcome,
-    }
-}
-
-fn copy_updated(args: &Args, out: &mut impl Write) -> Result<()> {
     let lines = args.line_update()?;
-    let mut input = args.open()?;
-    let (mut buffer, mut number, mut bad) = (Vec::new(), 0_u64, 0_u64);
-    while read_line(input.as_mut(), &mut buffer)? {
-        number += 1;
-        if buffer.trim_ascii().is_empty() {
-            continue;
-        }
-        let updated = std::str::from_utf8(&buffer)
-            .context("not UTF-8 text")
-            .and_then(|line| lines.apply(line).map_err(anyhow::Error::from));
-        match updated {
-            Ok(line) => writeln!(out, "{line}")?,
-            Err(error) if args.keep_going => {
-                bad += 1;
-                let message = serde_json::json!({ "error": error.to_string(), "line": number });
-                writeln!(out, "{message}")?;
-            }
-            Err(error) => {
-                out.flush()?;
-                bail!("line {number}: {error} (--keep-going reports such lines and goes on)");
-            }
-        }
-    }
-    if bad > 0 {
-        out.flush()?;
-        say(&format!("{bad} of {number} lines could not be updated; their output lines say why"));
-    }
-    Ok(())
-}
-
-fn read_line(input: &mut dyn BufRead, buffer: &mut Vec<u8>) -> Result<bool> {
-    buffer.clear();
-    Ok(input.read_until(b'\n', buffer).context("cannot read the input")? > 0)
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    let stream = Stream { file: args.file.as_deref(), keep_going: args.keep_going, at_once: false };
+    stream.answer(|line| Ok(lines.apply(line)?))
 }

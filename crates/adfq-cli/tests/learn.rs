@@ -159,7 +159,7 @@ fn tasks_with_episodes_need_no_discount() {
     let json = printed(&["learn", "maze", "--gamma", "1", "--steps", "500", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["start"]["mean"], &json["start"]["var"]), (&0.0.into(), &2.25.into()));
-    assert!(refused(&["learn", "loop", "--gamma", "1"]).contains("never ends"));
+    assert!(refused(&["learn", "loop", "--gamma", "1"]).contains("every episode has to end"));
 }
 
 #[test]

@@ -370,3 +370,30 @@ fn mistakes_are_explained() {
         assert!(!folder.path().join("run").exists(), "{said}");
     }
 }
+
+/// An agent that was trained in Python's environments acts without Python, and keeps the frames that it sees stacked.
+#[test]
+fn acting_needs_no_python_and_stacks_frames() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    succeed(train("atari:pong", &SHORT, &run, &python));
+    let frame = |light: usize| -> String {
+        let pixels: Vec<String> = (0..84 * 84).map(|i| ((i * light + i / 84) % 256).to_string()).collect();
+        format!("[{}]", pixels.join(","))
+    };
+    let (first, second) = (frame(1), frame(7));
+    let begin = |frame: &str| format!("{{\"reset\": true, \"observation\": {frame}}}");
+    let lines = [begin(&first), second.clone(), begin(&second), begin(&first), second.clone(), first.clone()];
+    let input = folder.path().join("lines.jsonl");
+    fs::write(&input, lines.join("\n")).unwrap();
+    let mut act = Command::new(env!("CARGO_BIN_EXE_adfq"));
+    // Nothing can be started from here.
+    act.arg("act").arg(&run).arg(&input).env("PATH", folder.path()).env_remove("VIRTUAL_ENV");
+    let text = String::from_utf8(succeed(act).stdout).unwrap();
+    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(answers.iter().all(|answer| answer["mean"].as_array().unwrap().len() == 6), "{text}");
+    assert_eq!(answers[..2], answers[3..5], "an episode begins anew");
+    assert_ne!(answers[1], answers[2], "the frame before it counts");
+    assert_ne!(answers[5], answers[0], "so do the frames before");
+}

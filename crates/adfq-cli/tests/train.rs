@@ -430,3 +430,23 @@ fn the_version_is_that_of_the_program() {
     let said = String::from_utf8(succeed(adfq(&["--version"])).stdout).unwrap();
     assert_eq!(said, format!("adfq {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+/// What TensorBoard shows of it is tested where event files are written.
+#[test]
+fn tensorboard_gets_the_settings_and_no_chart_that_says_nothing() {
+    let folder = tempdir().unwrap();
+    for (name, clips) in [("whole", "false"), ("clipped", "true")] {
+        let run = folder.path().join(name);
+        let clip = format!("learning.clip_rewards={clips}");
+        succeed(train(&run, "cartpole", &["--steps", "1000", "--set", "steps=1000", "--set", &clip]));
+        let events = fs::read(run.join("events.out.tfevents.0.adfq")).unwrap();
+        let count =
+            |text: &str| events.windows(text.len()).filter(|window| *window == text.as_bytes()).count();
+        for once in ["_hparams_/session_start_info", "learning.batch", "_hparams_/session_end_info"] {
+            assert_eq!(count(once), 1, "{name}: {once}");
+        }
+        assert!(count("evaluation/return") > 0);
+        assert_eq!(count("clipped_return") > 0, clips == "true", "{name}");
+        assert!(count("episode_length") > 0);
+    }
+}

@@ -3,9 +3,11 @@
 use crate::algorithm::Estimate;
 use crate::evaluate::Judge;
 use crate::learner::Learner;
+use crate::observation::Observation;
 use crate::run::folder::{Loaded, read_learner};
 use crate::{Checkpoint, Config, Error, Host, Result};
 use adfq::{Belief, MaxOfGaussians};
+use adfq_env::{Element, Space};
 use std::path::Path;
 
 /// What was learned in a run.
@@ -13,6 +15,8 @@ pub struct Agent {
     config: Config,
     learner: Learner,
     judge: Judge,
+    /// What it has seen of an episode; none before its first frame.
+    seen: Option<Observation>,
     step: u64,
     warnings: Vec<String>,
     estimates: Vec<Estimate>,
@@ -51,7 +55,8 @@ impl Agent {
     /// The agent of another checkpoint: that of the best evaluation, or that of a step.
     pub fn load_checkpoint(folder: impl AsRef<Path>, which: Checkpoint, host: &Host) -> Result<Self> {
         let Loaded { config, learner, step, warnings } = read_learner(folder.as_ref(), host, which)?;
-        Ok(Self { judge: Judge::new(&learner)?, estimates: vec![], config, learner, step, warnings })
+        let judge = Judge::new(&learner)?;
+        Ok(Self { judge, seen: None, estimates: vec![], config, learner, step, warnings })
     }
 
     /// What is wrong with later checkpoints, if it is not that of the last one.
@@ -67,6 +72,67 @@ impl Agent {
     /// The environment step at which it was saved.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// What its environment gives and takes.
+    pub fn space(&self) -> &Space {
+        self.learner.space()
+    }
+
+    /// The network and all that was learned.
+    pub(crate) fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// The next frame is the first of an episode: none before it is remembered.
+    pub fn begin_episode(&mut self) {
+        self.seen = None;
+    }
+
+    /// What it would do on seeing the next frame of an episode, as the environment gives it: bytes are not scaled, and frames
+    /// that it sees stacked are remembered. A frame with an error is as if it had not been.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path().join("run");
+    /// use adfq_deep::{Agent, Training};
+    ///
+    /// Training::new("cartpole").steps(20).run(&folder)?;
+    /// let mut agent = Agent::load(&folder)?;
+    /// agent.begin_episode();
+    /// assert!(agent.see(&[0.0, 0.0, 0.05, 0.0])?.action < 2);
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn see(&mut self, frame: &[f64]) -> Result<Decision> {
+        self.check_frame(frame)?;
+        let space = self.learner.space();
+        let bytes = frame_bytes(space, frame);
+        match &mut self.seen {
+            Some(seen) => seen.push(&bytes),
+            none => none.insert(Observation::new(space)).start(&bytes),
+        }
+        let mut numbers = vec![0.0; space.observation_len()];
+        if let Some(seen) = &self.seen {
+            seen.decode(&mut numbers);
+        }
+        self.act(&numbers)
+    }
+
+    /// An error unless its environment could give this frame.
+    pub fn check_frame(&self, frame: &[f64]) -> Result<()> {
+        let space = self.learner.space();
+        if frame.len() != space.frame_len() {
+            return Err(Error::Observation { needed: space.frame_len(), found: frame.len() });
+        }
+        let fits = |&value: &f64| match space.element {
+            Element::U8 { .. } => (0.0..=255.0).contains(&value) && value.fract() == 0.0,
+            Element::F32 => (value as f32).is_finite(),
+        };
+        match (frame.iter().position(|value| !fits(value)), space.element) {
+            (None, _) => Ok(()),
+            (Some(at), Element::U8 { .. }) => Err(Error::ObservationByte { at, value: frame[at] }),
+            (Some(at), Element::F32) => Err(Error::ObservationNumber { at, value: frame[at] as f32 }),
+        }
     }
 
     /// What it would do, and what it believes of each action. The observation holds the numbers that the network sees:
@@ -88,5 +154,13 @@ impl Agent {
             means: means.iter().map(|&mean| mean.into()).collect(),
             beliefs: believes.then(|| self.estimates.iter().map(belief).collect()).transpose()?,
         })
+    }
+}
+
+/// A frame as environments write it.
+fn frame_bytes(space: &Space, frame: &[f64]) -> Vec<u8> {
+    match space.element {
+        Element::U8 { .. } => frame.iter().map(|&value| value as u8).collect(),
+        Element::F32 => frame.iter().flat_map(|&value| (value as f32).to_ne_bytes()).collect(),
     }
 }

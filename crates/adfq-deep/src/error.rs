@@ -129,6 +129,20 @@ pub enum Error {
         /// Its value.
         value: f32,
     },
+    /// An observation that is not made of bytes.
+    #[error("number {at} of the observation is {value}, and must be a whole number from 0 to 255")]
+    ObservationByte {
+        /// Which one, from 0.
+        at: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// Beliefs that other programs cannot compute from the network.
+    #[error("what {agent} believes is more than its network gives, and cannot be written as ONNX")]
+    NoReadout {
+        /// The algorithm.
+        agent: String,
+    },
     /// Learning went astray.
     #[error("the {quantity} is not finite at step {step}; {}", last_good(good.as_deref()))]
     Diverged {

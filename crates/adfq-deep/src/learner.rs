@@ -16,7 +16,7 @@ use adfq_nn::{Adam, Init, Network, Spec, Workspace};
 pub struct Learner {
     config: Config,
     network: Network,
-    actions: usize,
+    space: Space,
     /// Parameters that learn.
     pub online: Vec<f32>,
     /// Parameters that targets come from.
@@ -72,7 +72,7 @@ impl Learner {
             errors: vec![0.0; batch],
             rewards: RewardRange::default(),
             target: online.clone(),
-            actions: space.actions,
+            space: space.clone(),
             config: config.clone(),
             algorithm,
             online,
@@ -90,6 +90,11 @@ impl Learner {
         &self.network
     }
 
+    /// What its environment gives and takes.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
     /// What is believed, given the online network's outputs for a state.
     pub(crate) fn estimate(
         &mut self,
@@ -99,7 +104,7 @@ impl Learner {
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         out.clear();
-        let (actions, rewards) = (self.actions, self.rewards);
+        let (actions, rewards) = (self.space.actions, self.rewards);
         self.algorithm.estimate(&State { env, observation, row, actions, rewards }, out)
     }
 
@@ -167,7 +172,7 @@ impl Learner {
         };
         let online = network.forward(&self.online, sample.obs(), &mut passes.online)?;
         let batch = Batch {
-            actions: self.actions,
+            actions: self.space.actions,
             action: &sample.action,
             reward: &sample.reward,
             discount: &sample.discount,

@@ -30,6 +30,7 @@ pub mod config;
 mod digits;
 mod error;
 pub mod evaluate;
+pub mod export;
 mod host;
 pub mod learner;
 pub mod metrics;

@@ -2,7 +2,7 @@
 //!
 //! A [`Folder`] is held open, and no link in it is ever followed; [`write_atomic`] replaces a file in one step; a [`Container`] is such a file with named sections, for checkpoints;
 //! an [`Appender`] grows and can be cut back to a checkpoint; a [`Lock`] keeps other processes out of a folder;
-//! [`tensorboard`] writes event files; [`memory`] says how much may still be taken. What stands in the files is
+//! [`tensorboard`] writes event files, in the encoding of [`protobuf`]; [`memory`] says how much may still be taken. What stands in the files is
 //! decided elsewhere. Nothing here reads a clock.
 
 mod append;
@@ -12,6 +12,7 @@ mod error;
 mod folder;
 mod lock;
 pub mod memory;
+pub mod protobuf;
 pub mod tensorboard;
 
 pub use append::Appender;

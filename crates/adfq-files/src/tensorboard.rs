@@ -1,10 +1,11 @@
-//! Event files for TensorBoard: scalars, histograms and texts over the steps of a run.
+//! Event files for TensorBoard: scalars, histograms and texts over the steps of a run, and the settings of the run.
 //!
 //! A file is a row of records, each an `Event` in the encoding of Protocol Buffers, framed as TFRecord:
 //! length (u64), masked CRC-32C of the length, the event, masked CRC-32C of the event. Times come from the caller.
 //! Metrics for programs other than TensorBoard are text files behind an [`Appender`].
 
 use crate::{Appender, Folder, Result};
+pub use event::Setting;
 use event::{Event, Value};
 use std::path::Path;
 
@@ -73,6 +74,17 @@ impl EventWriter {
     /// Adds a text, which TensorBoard shows as Markdown: a configuration wants to be indented by four spaces.
     pub fn text(&mut self, wall_time: f64, step: u64, tag: &str, text: &str) -> Result<()> {
         self.write(Event { wall_time, step, values: vec![Value::Text { tag, text }] })
+    }
+
+    /// Says which settings this run has, once at its beginning. TensorBoard lists them under HPARAMS, beside the last value
+    /// of each scalar.
+    pub fn settings(&mut self, wall_time: f64, settings: &[(String, Setting)]) -> Result<()> {
+        self.write(Event { wall_time, step: 0, values: vec![Value::Settings { wall_time, settings }] })
+    }
+
+    /// Says that the run whose settings were given has come to its end.
+    pub fn finished(&mut self, wall_time: f64, step: u64) -> Result<()> {
+        self.write(Event { wall_time, step, values: vec![Value::Finished { wall_time }] })
     }
 
     fn write(&mut self, event: Event) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Event files against one that TensorBoard's own writer wrote; `golden/tensorboard.py` says how.
 
-use adfq_files::tensorboard::EventWriter;
+use adfq_files::tensorboard::{EventWriter, Setting};
 use std::fs;
 use std::path::Path;
 
@@ -23,6 +23,14 @@ fn write(path: &Path) -> EventWriter {
     events.histogram(START + 5.0, 300, "sigma", &values).unwrap();
     events.histogram(START + 6.0, 301, "sigma", &[2.5; 3]).unwrap();
     events.histogram(START + 7.0, 302, "sigma", &[]).unwrap();
+    for (name, setting) in [
+        ("learning.rate", Setting::Number(0.0)),
+        ("agent", Setting::Text("adfq".to_owned())),
+        ("dueling", Setting::Flag(false)),
+    ] {
+        events.settings(START + 8.0, &[(name.to_owned(), setting)]).unwrap();
+    }
+    events.finished(START + 9.0, 303).unwrap();
     events
 }
 
@@ -48,7 +56,7 @@ fn every_event_has_the_bytes_of_tensorboards_own_writer() {
     assert_eq!(events.len(), written.len() as u64);
     let golden = include_bytes!("golden/golden.tfevents");
     let (ours, theirs) = (records(&written), records(golden));
-    assert_eq!(ours.len(), 10);
+    assert_eq!(ours.len(), 14);
     assert_eq!(ours[1..], theirs[1..]);
     let event = |record: &[u8]| record[12..record.len() - 4].to_vec();
     assert!(event(theirs[0]).starts_with(&event(ours[0])));

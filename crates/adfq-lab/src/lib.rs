@@ -5,6 +5,7 @@
 //! [`compare`] reads the folders of training runs, [`video`] shows what an agent does and believes, and [`mod@bench`]
 //! measures speed. Nothing here reads a global random generator, and nothing but [`mod@bench`] reads a clock.
 
+pub mod actions;
 pub mod bench;
 mod cache;
 pub mod compare;

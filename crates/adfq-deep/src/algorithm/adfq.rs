@@ -3,8 +3,8 @@
 //! logarithms of deviations.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums,
-    bounds,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
+    State, Sums, bounds,
 };
 use crate::config::check;
 use crate::{Config, Result};
@@ -206,6 +206,11 @@ impl Algorithm for Adfq {
         let estimate = |(&mean, &rho)| Estimate { mean, sd: self.limits.var(rho).sqrt(), score: mean };
         out.extend(mu.iter().zip(rho).map(estimate));
         Ok(())
+    }
+
+    fn readout(&self) -> Option<Readout> {
+        let Limits { min_var, max_var } = self.limits;
+        Some(Readout::Gaussian { min_var, max_var })
     }
 
     fn cuda(&self) -> Option<CudaLoss> {

@@ -2,8 +2,8 @@
 //! the target network Q′ judges.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, dqn,
-    largest, value_loss,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
+    State, dqn, largest, value_loss,
 };
 use crate::{Config, Result};
 
@@ -35,6 +35,10 @@ impl Algorithm for DoubleDqn {
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         dqn::estimate(state, out);
         Ok(())
+    }
+
+    fn readout(&self) -> Option<Readout> {
+        Some(Readout::Values)
     }
 
     fn cuda(&self) -> Option<CudaLoss> {

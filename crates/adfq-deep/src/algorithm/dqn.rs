@@ -1,8 +1,8 @@
 //! DQN (Mnih et al. 2015). The target is r + γ max_b Q′(s′,b), and the target network Q′ follows the online one.
 
 use super::{
-    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
-    largest, value_loss,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
+    State, largest, value_loss,
 };
 use crate::{Config, Result};
 
@@ -32,6 +32,10 @@ impl Algorithm for Dqn {
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         estimate(state, out);
         Ok(())
+    }
+
+    fn readout(&self) -> Option<Readout> {
+        Some(Readout::Values)
     }
 
     fn cuda(&self) -> Option<CudaLoss> {

@@ -46,6 +46,12 @@ pub trait Algorithm: Send + Sync {
     /// What is believed in a state: one estimate for each action.
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()>;
 
+    /// How estimates come from the network's outputs, if that can be said of them alone. It is needed to write a network for
+    /// other programs.
+    fn readout(&self) -> Option<Readout> {
+        None
+    }
+
     /// Whether [`Algorithm::estimate`] and [`Algorithm::acted`] look at observations. Decoding them takes time.
     fn sees_observations(&self) -> bool {
         false
@@ -230,6 +236,20 @@ impl Estimate {
     pub fn value(mean: f32) -> Self {
         Self { mean, sd: f32::NAN, score: mean }
     }
+}
+
+/// How the outputs of a network become estimates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Readout {
+    /// The one group of outputs is Q.
+    Values,
+    /// The first group is μ, the second ρ = -log σ, and σ² is kept within limits.
+    Gaussian {
+        /// Least variance.
+        min_var: f32,
+        /// Largest variance.
+        max_var: f32,
+    },
 }
 
 /// The range of rewards received so far, and with it the range of Q.

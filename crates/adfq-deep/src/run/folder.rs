@@ -155,7 +155,7 @@ impl RunFolder {
         }
         let Self { lock, checkpoints, logs, segments, kept, keeps_replay } = self;
         let csv = CsvLogs::open(lock.folder(), logs, run.learner.algorithm.metrics())?;
-        let events = TensorBoard::open(lock.folder(), logs.events, clock)?;
+        let events = TensorBoard::open(lock.folder(), logs.events, run.config(), clock)?;
         let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept, keeps_replay };
         Ok(vec![Box::new(csv), Box::new(events), Box::new(checkpointer)])
     }

@@ -1,13 +1,13 @@
 //! What a run writes down while it trains: CSV files for everybody, and events for TensorBoard.
 
-use super::Run;
 use super::checkpoint::LogLengths;
 use super::folder::{EVALUATIONS, EVALUATIONS_HEADER, EVENTS, METRICS};
-use crate::Result;
+use super::{Run, Summary};
 use crate::evaluate::Evaluation;
 use crate::metrics::{Episode, Metrics};
 use crate::trainer::Observer;
-use adfq_files::tensorboard::{EventWriter, whole_records};
+use crate::{Config, Error, Result};
+use adfq_files::tensorboard::{EventWriter, Setting, whole_records};
 use adfq_files::{Appender, Folder};
 use std::time::SystemTime;
 
@@ -115,32 +115,74 @@ impl Observer for CsvLogs {
 pub(super) struct TensorBoard {
     events: EventWriter,
     clock: Clock,
+    /// Whether learning sees only the signs of rewards. If not, their sum is of no interest.
+    clipped: bool,
 }
 
 impl TensorBoard {
-    /// Goes on from this length.
-    pub fn open(folder: &Folder, length: u64, mut clock: Clock) -> Result<Self> {
-        Ok(Self { events: EventWriter::open_in(folder, EVENTS, length, clock())?, clock })
+    /// Goes on from this length. A file without anything gets the settings of the run.
+    pub fn open(folder: &Folder, length: u64, config: &Config, mut clock: Clock) -> Result<Self> {
+        let mut events = EventWriter::open_in(folder, EVENTS, length, clock())?;
+        if length == 0 {
+            events.settings(clock(), &settings(config)?)?;
+        }
+        Ok(Self { events, clock, clipped: config.learning.clip_rewards })
+    }
+
+    /// Whether there is a chart of this quantity.
+    fn shows(&self, name: &str) -> bool {
+        self.clipped || !name.ends_with("clipped_return")
     }
 }
 
 impl Observer for TensorBoard {
     fn metrics(&mut self, _: &Run, metrics: &Metrics) -> Result<()> {
-        let scalars = metrics.scalars().skip(1).filter(|(_, value)| !value.is_nan());
+        let scalars = metrics.scalars().skip(1).filter(|(name, value)| !value.is_nan() && self.shows(name));
         let named: Vec<_> = scalars.map(|(name, value)| (format!("train/{name}"), value)).collect();
         let scalars: Vec<_> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         Ok(self.events.scalars((self.clock)(), metrics.step, &scalars)?)
     }
 
     fn evaluated(&mut self, _: &Run, evaluation: &Evaluation) -> Result<()> {
-        let returns = [
+        let mut returns = vec![
             ("evaluation/return", evaluation.mean()),
             ("evaluation/clipped_return", evaluation.mean_clipped()),
         ];
+        returns.retain(|(name, _)| self.shows(name));
         Ok(self.events.scalars((self.clock)(), evaluation.step, &returns)?)
+    }
+
+    fn finished(&mut self, run: &Run, _: &Summary) -> Result<()> {
+        Ok(self.events.finished((self.clock)(), run.step())?)
     }
 
     fn checkpoint(&mut self, _: &Run) -> Result<()> {
         Ok(self.events.sync()?)
+    }
+}
+
+/// All settings of a run, as TensorBoard lists them: `learning.batch` is 64.
+fn settings(config: &Config) -> Result<Vec<(String, Setting)>> {
+    let table = toml::Table::try_from(config).map_err(|error| Error::Toml(error.to_string()))?;
+    let mut settings = vec![];
+    flatten("", &table, &mut settings);
+    Ok(settings)
+}
+
+fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, Setting)>) {
+    for (name, value) in table {
+        let name = format!("{prefix}{name}");
+        let setting = match value {
+            toml::Value::Table(table) => {
+                flatten(&format!("{name}."), table, out);
+                continue;
+            }
+            toml::Value::Integer(number) => Setting::Number(*number as f64),
+            toml::Value::Float(number) => Setting::Number(*number),
+            toml::Value::Boolean(flag) => Setting::Flag(*flag),
+            toml::Value::String(text) => Setting::Text(text.clone()),
+            other => Setting::Text(other.to_string()),
+        };
+        out.push((name, setting));
     }
 }

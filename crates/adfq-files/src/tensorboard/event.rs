@@ -4,6 +4,8 @@
 //! Fields come in the order of their numbers, and those of value 0 outside a `oneof` are left out, so the bytes are
 //! those of TensorBoard's own writer.
 
+use crate::protobuf::Message;
+
 /// What happened at one step.
 pub(super) struct Event<'a> {
     /// Seconds since 1970.
@@ -17,22 +19,36 @@ pub(super) enum Value<'a> {
     Scalar { tag: &'a str, value: f32 },
     Histogram { tag: &'a str, buckets: &'a [[f64; 3]] },
     Text { tag: &'a str, text: &'a str },
+    Settings { wall_time: f64, settings: &'a [(String, Setting)] },
+    Finished { wall_time: f64 },
+}
+
+/// A setting of a run, as TensorBoard knows them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
 }
 
 /// `DataType` of tensors.
+const DT_FLOAT: u64 = 1;
 const DT_DOUBLE: u64 = 2;
 const DT_STRING: u64 = 7;
 
 /// The event with which every file begins.
 pub(super) fn version(wall_time: f64) -> Vec<u8> {
-    Message::default().double(1, wall_time).bytes(3, b"brain.Event:2").0
+    Message::default().double(1, wall_time).bytes(3, b"brain.Event:2").into_bytes()
 }
 
 impl Event<'_> {
     pub fn encode(&self) -> Vec<u8> {
         let summary =
             self.values.iter().fold(Message::default(), |all, value| all.message(1, value.encode()));
-        Message::default().double(1, self.wall_time).integer(2, self.step).message(5, summary).0
+        Message::default().double(1, self.wall_time).integer(2, self.step).message(5, summary).into_bytes()
     }
 }
 
@@ -60,67 +76,44 @@ impl Value<'_> {
                     .bytes_always(8, text.as_bytes());
                 value.bytes(1, tag.as_bytes()).message(8, tensor).message(9, metadata("text"))
             }
+            Self::Settings { wall_time, settings } => {
+                // `SessionStartInfo`: hparams = 1, start_time_secs = 5.
+                let start = settings.iter().fold(Message::default(), |all, (name, setting)| {
+                    all.message(1, Message::default().bytes(1, name.as_bytes()).message(2, setting.encode()))
+                });
+                hparams(value, "_hparams_/session_start_info", 3, start.double(5, wall_time))
+            }
+            Self::Finished { wall_time } => {
+                // `SessionEndInfo`: status = 1, of which 1 is success; end_time_secs = 2.
+                let end = Message::default().integer(1, 1).double(2, wall_time);
+                hparams(value, "_hparams_/session_end_info", 4, end)
+            }
         }
     }
+}
+
+impl Setting {
+    /// `google.protobuf.Value`: number_value = 2, string_value = 3, bool_value = 4, in a `oneof`.
+    fn encode(&self) -> Message {
+        match self {
+            Self::Number(number) => Message::default().double_always(2, *number),
+            Self::Text(text) => Message::default().bytes_always(3, text.as_bytes()),
+            Self::Flag(flag) => Message::default().integer_always(4, u64::from(*flag)),
+        }
+    }
+}
+
+/// A value of the plugin hparams. What it says is in the metadata, as `HParamsPluginData` with this field; its tensor,
+/// which has no numbers, is there because every value has one.
+fn hparams(value: Message, tag: &str, field: u64, content: Message) -> Message {
+    let data = Message::default().message(field, content);
+    let plugin = Message::default().bytes(1, b"hparams").bytes(2, &data.into_bytes());
+    let shape = Message::default().message(2, Message::default());
+    let tensor = Message::default().integer(1, DT_FLOAT).message(2, shape);
+    value.bytes(1, tag.as_bytes()).message(8, tensor).message(9, Message::default().message(1, plugin))
 }
 
 /// `SummaryMetadata`: which part of TensorBoard shows the value.
 fn metadata(plugin: &str) -> Message {
     Message::default().message(1, Message::default().bytes(1, plugin.as_bytes()))
-}
-
-/// The fields of a message so far.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    /// Least significant seven bits first; the eighth says that more follow.
-    fn varint(mut self, mut value: u64) -> Self {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-        self
-    }
-
-    fn key(self, field: u64, wire_type: u64) -> Self {
-        self.varint(field << 3 | wire_type)
-    }
-
-    fn integer(self, field: u64, value: u64) -> Self {
-        if value == 0 { self } else { self.key(field, 0).varint(value) }
-    }
-
-    fn double(self, field: u64, value: f64) -> Self {
-        // By bits: -0 is not left out.
-        if value.to_bits() == 0 {
-            return self;
-        }
-        let mut message = self.key(field, 1);
-        message.0.extend(value.to_le_bytes());
-        message
-    }
-
-    /// For a field in a `oneof`, or repeated.
-    fn float_always(self, field: u64, value: f32) -> Self {
-        let mut message = self.key(field, 5);
-        message.0.extend(value.to_le_bytes());
-        message
-    }
-
-    fn bytes(self, field: u64, bytes: &[u8]) -> Self {
-        if bytes.is_empty() { self } else { self.bytes_always(field, bytes) }
-    }
-
-    /// For a field in a `oneof`, or repeated.
-    fn bytes_always(self, field: u64, bytes: &[u8]) -> Self {
-        let mut message = self.key(field, 2).varint(bytes.len() as u64);
-        message.0.extend(bytes);
-        message
-    }
-
-    fn message(self, field: u64, message: Self) -> Self {
-        self.bytes_always(field, &message.0)
-    }
 }

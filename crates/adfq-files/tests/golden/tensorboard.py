@@ -3,8 +3,10 @@
     python3 -m venv venv && venv/bin/pip install tensorboard==2.21.0
     venv/bin/python tensorboard.py write golden.tfevents     # with TensorBoard's own writer
     venv/bin/python tensorboard.py read FOLDER               # tags, steps and values of any folder of event files
+    venv/bin/python tensorboard.py settings FOLDER           # what the tab HPARAMS shows of a folder of runs
 """
 
+import json
 import os
 import sys
 import tempfile
@@ -13,9 +15,11 @@ from unittest import mock
 # This file bears the name of the package, which must not be looked for beside it.
 sys.path.pop(0)
 
+from google.protobuf.struct_pb2 import Value
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto import event_pb2, summary_pb2
 from tensorboard.plugins.histogram.summary_v2 import histogram_pb
+from tensorboard.plugins.hparams import api_pb2, metadata, plugin_data_pb2
 from tensorboard.plugins.scalar.metadata import create_summary_metadata
 from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
@@ -32,6 +36,12 @@ def scalars(**values):
     )
 
 
+def hparams(tag, **content):
+    data = metadata.create_summary_metadata(plugin_data_pb2.HParamsPluginData(**content))
+    value = summary_pb2.Summary.Value(tag=tag, metadata=data, tensor=metadata.NULL_TENSOR)
+    return summary_pb2.Summary(value=[value])
+
+
 def events():
     """The test in Rust writes the same."""
     yield START, 0, text_pb("config", 'agent = "adfq"\nσ₀ = 1\n')
@@ -43,6 +53,16 @@ def events():
     yield START + 5, 300, histogram_pb("sigma", [i * i % 101 * 0.25 for i in range(200)])
     yield START + 6, 301, histogram_pb("sigma", [2.5, 2.5, 2.5])
     yield START + 7, 302, histogram_pb("sigma", [])
+    # One setting each: the order of several is left to Protocol Buffers.
+    for name, setting in [
+        ("learning.rate", Value(number_value=0.0)),
+        ("agent", Value(string_value="adfq")),
+        ("dueling", Value(bool_value=False)),
+    ]:
+        start = plugin_data_pb2.SessionStartInfo(hparams={name: setting}, start_time_secs=START + 8)
+        yield START + 8, 0, hparams(metadata.SESSION_START_INFO_TAG, session_start_info=start)
+    end = plugin_data_pb2.SessionEndInfo(status=api_pb2.STATUS_SUCCESS, end_time_secs=START + 9)
+    yield START + 9, 303, hparams(metadata.SESSION_END_INFO_TAG, session_end_info=end)
 
 
 def write(path):
@@ -72,5 +92,35 @@ def read(folder):
             print("   ", point.step, point.wall_time, array.shape, array.tolist())
 
 
+def settings(folder):
+    from tensorboard import default, program
+    from tensorboard.backend import application
+    from tensorboard.backend.event_processing.data_ingester import LocalDataIngester
+    from werkzeug.test import Client
+
+    board = program.TensorBoard(default.get_plugins())
+    board.configure(argv=["tensorboard", "--logdir", folder, "--load_fast=false", "--reload_interval=0"])
+    events = LocalDataIngester(board.flags)
+    events.deprecated_multiplexer.AddRunsFromDirectory(folder)
+    events.deprecated_multiplexer.Reload()
+    provider, plugins = events.data_provider, board.plugin_loaders
+    client = Client(application.TensorBoardWSGIApp(board.flags, plugins, provider, board.assets_zip_provider))
+
+    def ask(what, **request):
+        return json.loads(client.post("/data/plugin/hparams/" + what, json=request).data)
+
+    found = ask("experiment", experimentName="", includeMetrics=True)
+    columns = [{"metric": metric["name"]} for metric in found["metricInfos"]]
+    statuses = ["STATUS_UNKNOWN", "STATUS_SUCCESS", "STATUS_FAILURE", "STATUS_RUNNING"]
+    groups = ask("session_groups", allowedStatuses=statuses, colParams=columns, startIndex=0, sliceSize=1000)
+    for group in groups["sessionGroups"]:
+        (session,) = group["sessions"]
+        print(session["name"], session["status"])
+        for name, value in group["hparams"].items():
+            print("   ", name, "=", value)
+        for metric in session["metricValues"]:
+            print("   ", metric["name"]["tag"], "->", metric["value"])
+
+
 if __name__ == "__main__":
-    {"write": write, "read": read}[sys.argv[1]](sys.argv[2])
+    {"write": write, "read": read, "settings": settings}[sys.argv[1]](sys.argv[2])
