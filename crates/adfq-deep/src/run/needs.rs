@@ -23,20 +23,22 @@ pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
 
 /// An error if a run would take more than the host has, where that is known, or more than any machine.
 pub(crate) fn check_memory(config: &Config, space: &Space, host: &Host) -> Result<()> {
-    let available = room(host);
-    let replay = replay_bytes(config, space);
-    if replay.0 > available.0 {
-        let share = available.0 as f64 / replay.0 as f64;
-        let fits = (config.replay.capacity as f64 * share * 0.9) as usize;
-        return Err(Error::Memory { needed: replay, available, fits });
-    }
+    let (available, replay) = (room(host), replay_bytes(config, space));
     let envs = Part { what: "environments", bytes: envs_bytes(config, space), less: "fewer envs" };
-    check_parts(&[learner_parts(config, space, host)?.as_slice(), &[envs]].concat(), available, replay.0)
+    let parts = [learner_parts(config, space, host)?.as_slice(), &[envs]].concat();
+    check_parts(&parts, available)?;
+    // The replay memory gets what all else leaves.
+    let rest = parts.iter().fold(available.0, |rest, part| rest - part.bytes);
+    if replay.0 <= rest {
+        return Ok(());
+    }
+    let fits = (config.replay.capacity as f64 * (rest as f64 / replay.0 as f64) * 0.9) as usize;
+    Err(Error::Memory { needed: replay, available, fits })
 }
 
 /// An error if what learns would take more than the host has. The replay memory and the environments are left out.
 pub(crate) fn check_learner_memory(config: &Config, space: &Space, host: &Host) -> Result<()> {
-    check_parts(&learner_parts(config, space, host)?, room(host), 0)
+    check_parts(&learner_parts(config, space, host)?, room(host))
 }
 
 /// The parameters of the network that the configuration describes.
@@ -52,9 +54,9 @@ struct Part {
     less: &'static str,
 }
 
-/// An error that names the largest part if all of them, and what else is taken, are more than there is.
-fn check_parts(parts: &[Part], available: Bytes, other: u64) -> Result<()> {
-    let needed = parts.iter().fold(other, |sum, part| sum.saturating_add(part.bytes));
+/// An error that names the largest part if all of them are more than there is.
+fn check_parts(parts: &[Part], available: Bytes) -> Result<()> {
+    let needed = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.bytes));
     // Of equals the first: sizes that nobody can count are all the same.
     match parts.iter().rev().max_by_key(|part| part.bytes) {
         Some(&Part { what, bytes, less }) if needed > available.0 => {
