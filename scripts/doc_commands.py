@@ -154,6 +154,15 @@ def run_page(page, adfq, times):
             if done.returncode:
                 sys.exit(f"{where}: exit status {done.returncode}: {line}\n{done.stdout}")
             print(f"ok   {where}: {line} ({times[-1][0]:.1f} s)", flush=True)
+            name_as_documented(home)
+
+
+def name_as_documented(home):
+    """The names of run folders show settings. Those of SHORT are not in the documentation, so they leave the names too."""
+    for run in list(home.glob("**/*-evaluation.episodes=1*")):
+        name = re.sub(r"-evaluation\.episodes=1.*-(\d+)$", r"-\1", run.name)
+        if not run.with_name(name).exists():
+            run.rename(run.with_name(name))
 
 
 def list_page(page):

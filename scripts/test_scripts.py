@@ -94,6 +94,11 @@ class DocCommands(Folder):
         self.assertEqual(doc_commands.decide("adfq train x --device cuda")[1], "needs an NVIDIA GPU")
         self.assertEqual(doc_commands.decide("rm -rf /"), (None, None))
 
+    def test_shortened_runs_have_the_names_that_are_documented(self):
+        self.write("runs/cartpole-dqn-epsilon-evaluation.episodes=1-evaluation.every=300-0/config.toml", "")
+        doc_commands.name_as_documented(self.folder)
+        self.assertTrue((self.folder / "runs/cartpole-dqn-epsilon-0/config.toml").exists())
+
     def test_a_command_that_fails_stops_the_script(self):
         self.use(doc_commands, ROOT=self.folder)
         program = self.write("adfq", "#!/bin/sh\nexec test \"$2\" = good\n")
