@@ -17,6 +17,7 @@ mod learn;
 mod notices;
 mod output;
 mod paper;
+mod presets;
 mod progress;
 mod report;
 mod solve;
@@ -41,6 +42,7 @@ enum Command {
     Eval(eval::Args),
     Act(act::Args),
     Export(export::Args),
+    Presets(presets::Args),
     Compare(compare::Args),
     Bench(bench::Args),
     Solve(solve::Args),
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args),
         Command::Act(args) => act::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Presets(args) => presets::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),

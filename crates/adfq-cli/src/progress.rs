@@ -11,6 +11,7 @@ use adfq_deep::run::folder::read_config;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
 use adfq_deep::{Config, Digits, Host, Observer, Observers, Restart, Result, Run, Summary};
 use anyhow::bail;
+use console::Term;
 use indicatif::{
     HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
@@ -25,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// How often bars are drawn, and what they show is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
+/// On fewer columns bars say the same in fewer words.
+const WIDE: u16 = 125;
 
 /// What a signal asks for: to save and to stop.
 #[derive(Clone, Default)]
@@ -68,6 +71,8 @@ pub struct Bars {
     all: ProgressBar,
     /// Time between lines where bars cannot be drawn.
     every: Duration,
+    /// Whether the terminal has few columns.
+    narrow: bool,
 }
 
 impl Bars {
@@ -77,8 +82,10 @@ impl Bars {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
         };
+        let narrow =
+            !target.is_hidden() && Term::stderr().size_checked().is_some_and(|(_, columns)| columns < WIDE);
         let (drawn, all) = (MultiProgress::with_draw_target(target), ProgressBar::hidden());
-        Self { drawn, single: Arc::default(), all, every }
+        Self { drawn, single: Arc::default(), all, every, narrow }
     }
 
     /// A bar for all of these runs.
@@ -87,7 +94,7 @@ impl Bars {
             Some(config) => config.steps,
             None => job.longer.or_else(|| Some(read_config(&job.folder).ok()?.steps)).unwrap_or(0),
         };
-        let all = ProgressBar::new(jobs.iter().map(steps).sum()).with_style(style());
+        let all = ProgressBar::new(jobs.iter().map(steps).sum()).with_style(style(self.narrow));
         all.set_prefix(format!("all {} runs", jobs.len()));
         let all = self.drawn.add(all);
         all.enable_steady_tick(REFRESH);
@@ -159,8 +166,8 @@ impl Bars {
             self.say(&format!("resuming {} at step {step} of {steps}", folder.display()));
         }
         // Above the bar of all runs.
-        let bar =
-            self.drawn.insert_from_back(usize::from(self.all.length().is_some()), progress_bar(run.config()));
+        let bar = progress_bar(run.config()).with_style(style(self.narrow));
+        let bar = self.drawn.insert_from_back(usize::from(self.all.length().is_some()), bar);
         bar.set_position(run.step());
         bar.reset_eta();
         bar.enable_steady_tick(REFRESH);
@@ -223,9 +230,12 @@ impl Shown {
 }
 
 impl fmt::Display for Shown {
+    /// `{:#}` says it in few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = [("training return", self.training), ("evaluation", self.evaluated), ("σ", self.sigma)];
-        for (name, value) in values.iter().filter_map(|(name, value)| Some((name, (*value)?))) {
+        let names =
+            if f.alternate() { ["return", "eval", "σ"] } else { ["training return", "evaluation", "σ"] };
+        let values = names.into_iter().zip([self.training, self.evaluated, self.sigma]);
+        for (name, value) in values.filter_map(|(name, value)| Some((name, value?))) {
             write!(f, ", {name} {}", Digits(value))?;
         }
         if self.evaluating { write!(f, ", evaluating") } else { Ok(()) }
@@ -238,7 +248,11 @@ impl Bar {
         self.shown.see(metrics);
         self.bars.all.inc(metrics.step - self.bar.position().min(metrics.step));
         self.bar.set_position(metrics.step);
-        self.bar.set_message(self.shown.to_string());
+        self.bar.set_message(if self.bars.narrow {
+            format!("{:#}", self.shown)
+        } else {
+            self.shown.to_string()
+        });
         self.refreshed = Instant::now();
     }
 }
@@ -251,9 +265,9 @@ impl Observer for Bar {
         Ok(())
     }
 
-    fn metrics(&mut self, _: &Run, metrics: &Metrics) -> Result<()> {
+    fn metrics(&mut self, run: &Run, metrics: &Metrics) -> Result<()> {
         self.refresh(metrics);
-        for notice in self.notices.see(metrics) {
+        for notice in self.notices.see(metrics, run.learner().rewards.largest().into()) {
             let (name, step) = (self.bar.prefix(), HumanCount(metrics.step));
             self.bars.say(&format!("{name}, step {step}: {notice}"));
         }
@@ -334,8 +348,11 @@ fn line(bar: &ProgressBar) -> String {
     format!("{}: step {step} of {steps}, {speed} steps/s, {left} left{}", bar.prefix(), bar.message())
 }
 
-fn style() -> ProgressStyle {
-    let template = "{prefix} {bar:10} {human_pos} of {human_len}, {speed} steps/s, {eta} left{msg}";
+fn style(narrow: bool) -> ProgressStyle {
+    let template = match narrow {
+        true => "{prefix} {percent}%, {speed}/s, {eta}{msg}",
+        false => "{prefix} {bar:10} {human_pos} of {human_len}, {speed} steps/s, {eta} left{msg}",
+    };
     let speed = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let _ = write!(to, "{}", Digits(state.per_sec()));
     };
@@ -346,5 +363,5 @@ fn style() -> ProgressStyle {
 fn progress_bar(config: &Config) -> ProgressBar {
     let Config { env, agent, policy, seed, .. } = config;
     let name = format!("{env} {agent}-{policy} seed {seed}");
-    ProgressBar::new(config.steps).with_style(style()).with_prefix(plain(&name).into_owned())
+    ProgressBar::new(config.steps).with_prefix(plain(&name).into_owned())
 }

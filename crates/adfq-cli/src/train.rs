@@ -88,8 +88,9 @@ pub struct Args {
     /// Sticky actions on atari:GAME: an action is repeated with probability 0.25
     #[arg(long, conflicts_with = "resume")]
     sticky: bool,
-    /// Settings to start from: default, paper, or atari-paper
-    #[arg(long, default_value = "default", conflicts_with = "resume")]
+    /// Settings to start from: tuned for the environment and the agent (`adfq presets` lists them), or default where there
+    /// are none; default; paper; or atari-paper
+    #[arg(long, default_value = "tuned", conflicts_with = "resume")]
     preset: String,
     /// A configuration file to start from, such as another run's config.toml
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "preset"])]
@@ -223,7 +224,7 @@ impl Args {
         let mut configs = vec![];
         for env in &training.envs {
             let (own, space) = training.configs(env)?;
-            introduce(&own, &space);
+            introduce(training, &own, &space);
             configs.extend(own);
         }
         let several = configs.len() > 1;
@@ -280,7 +281,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// What is about to happen, and what it will take.
-fn introduce(configs: &[Config], space: &Space) {
+fn introduce(training: &Training, configs: &[Config], space: &Space) {
     let [config, ..] = configs else { return };
     let bytes = replay_bytes(config, space);
     let mut agents: Vec<_> =
@@ -294,4 +295,12 @@ fn introduce(configs: &[Config], space: &Space) {
         HumanCount(config.replay.capacity as u64),
         if configs.len() > 1 { format!(" for each of {} runs", configs.len()) } else { String::new() }
     ));
+    let mut tuned: Vec<_> = configs
+        .iter()
+        .filter_map(|Config { env, agent, policy, .. }| training.tuned(env, agent, Some(policy)))
+        .collect();
+    tuned.dedup();
+    for tuned in tuned {
+        say(&crate::presets::taken(tuned));
+    }
 }

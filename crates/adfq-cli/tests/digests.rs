@@ -33,7 +33,8 @@ fn digest(bytes: &[u8]) -> u64 {
 fn train(folder: &Path, env: &str, agent: &str, envs: usize) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
     let (agent, policy) = agent.split_once(' ').unwrap();
-    command.args(["train", env, "--agent", agent, "--policy", policy, "--envs", &envs.to_string(), "--out"]);
+    command.args(["train", env, "--agent", agent, "--policy", policy, "--envs", &envs.to_string()]);
+    command.args(["--preset", "default", "--out"]);
     let run = folder.join("run");
     command.arg(&run);
     command.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));

@@ -48,13 +48,16 @@ fn the_interval_must_be_one() {
     }
 }
 
-/// `script` lends a terminal. A dumb one gets lines.
+/// `script` lends a terminal. A dumb one gets lines, and a narrow one fewer words.
 #[test]
 fn on_a_terminal_a_bar_moves_between_rows_of_metrics() {
     let dir = tempdir().unwrap();
-    for (term, bars) in [("xterm", true), ("dumb", false)] {
-        let run = dir.path().join(term);
+    for (term, columns, bars, words) in
+        [("xterm", 140, true, "steps/s, "), ("dumb", 140, false, ""), ("xterm", 80, false, "%, ")]
+    {
+        let run = dir.path().join(format!("{term}-{columns}"));
         let line = format!("{:?}", train(&run, &[])).replace('"', "'");
+        let line = format!("stty cols {columns}; {line}");
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).env("TERM", term).stdin(Stdio::null());
         let Ok(output) = command.output() else {
@@ -64,7 +67,10 @@ fn on_a_terminal_a_bar_moves_between_rows_of_metrics() {
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{shown}");
         assert_eq!(shown.contains("█"), bars, "{shown}");
-        assert_eq!(shown.contains("steps/s, "), bars, "{shown}");
+        assert!(shown.contains(words), "{shown}");
+        if columns == 80 {
+            assert!(shown.contains(", return ") && shown.contains("/s, "), "{shown}");
+        }
         assert!(run.join("result.json").exists());
     }
 }

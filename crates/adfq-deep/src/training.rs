@@ -1,7 +1,7 @@
 //! Trainings in a few words: environments, agents, seeds and settings become runs with folders, and several runs train side
 //! by side. Training the same runs again continues what is missing.
 
-use crate::config::env_args;
+use crate::config::{Tuned, env_args};
 use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
@@ -19,6 +19,9 @@ mod cuda;
 mod names;
 
 pub use names::folder_name;
+
+/// The preset that stands for the settings of the zoo.
+const TUNED: &str = "tuned";
 
 /// Where networks learn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +101,8 @@ pub struct Training {
     pub policy: Option<String>,
     /// Seeds. None stands for the configuration's.
     pub seeds: Vec<u64>,
-    /// The settings to start from.
+    /// The settings to start from: `tuned` for those of the zoo where there are any, `default` for the general ones, or
+    /// `paper`.
     pub preset: String,
     /// A configuration to start from in place of a preset.
     pub config: Option<Config>,
@@ -132,7 +136,7 @@ pub struct Resources {
 }
 
 impl Training {
-    /// In this environment, with the default settings for it.
+    /// In this environment, with the settings that were found for it, or the general ones if there are none.
     pub fn new(env: &str) -> Self {
         Self {
             host: Host::here(),
@@ -140,7 +144,7 @@ impl Training {
             agents: vec![],
             policy: None,
             seeds: vec![],
-            preset: "default".to_owned(),
+            preset: TUNED.to_owned(),
             config: None,
             steps: None,
             parallel_envs: None,
@@ -169,7 +173,9 @@ impl Training {
         self.agents.clear();
         for word in words {
             let (agent, policy) = self.host.algorithms.parse(word)?;
-            self.agents.push((agent, Some(policy)));
+            // The name of an agent alone leaves the policy open.
+            let policy = (agent != word).then_some(policy);
+            self.agents.push((agent, policy));
         }
         Ok(self)
     }
@@ -217,15 +223,10 @@ impl Training {
         let (config, space) = self.first_config(env)?;
         let seeds = if self.seeds.is_empty() { vec![config.seed] } else { self.seeds.clone() };
         let agents = match &self.agents[..] {
-            [] => vec![config],
-            agents => agents
-                .iter()
-                .map(|(agent, policy)| {
-                    let kept = (config.agent == *agent).then_some(&config.policy);
-                    let policy = policy.as_ref().or(self.policy.as_ref()).or(kept);
-                    self.host.algorithms.with_agent(config.clone(), agent, policy.map(String::as_str))
-                })
-                .collect::<Result<_>>()?,
+            [] => vec![self.for_agent(&config, None)?],
+            agents => {
+                agents.iter().map(|agent| self.for_agent(&config, Some(agent))).collect::<Result<_>>()?
+            }
         };
         let configs = agents.into_iter().flat_map(|config| {
             seeds.iter().map(move |&seed| Config { seed, ..config.clone() }).collect::<Vec<_>>()
@@ -240,19 +241,54 @@ impl Training {
         args.extend(self.env_args.clone());
         let args = env_args(&args, &self.settings)?;
         let made = self.host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
-        let mut config = match &self.config {
+        let config = match &self.config {
             Some(config) => config.clone(),
+            // What is tuned depends on the agent.
+            None if self.preset == TUNED => Config::preset("default", env, made.space())?,
             None => Config::preset(&self.preset, env, made.space())?,
         };
-        (config.env, config.env_args) = (env.to_owned(), args);
+        Ok((Config { env: env.to_owned(), env_args: args, ..config }, made.space().clone()))
+    }
+
+    /// The configuration for an agent and its policy; none stands for those it has.
+    fn for_agent(&self, config: &Config, agent: Option<&(String, Option<String>)>) -> Result<Config> {
+        let given = agent.and_then(|(_, policy)| policy.as_ref()).or(self.policy.as_ref());
+        let config = match agent {
+            Some((agent, _)) => {
+                let kept = (config.agent == *agent).then_some(&config.policy);
+                let policy = given.or(kept).map(String::as_str);
+                self.host.algorithms.with_agent(config.clone(), agent, policy)?
+            }
+            None => Config { policy: given.unwrap_or(&config.policy).clone(), ..config.clone() },
+        };
+        let mut config = self.with_tuned(config, given.map(String::as_str))?;
         if let Some(steps) = self.steps {
             config = config.with_steps(steps);
         }
-        if let (Some(policy), []) = (&self.policy, &self.agents[..]) {
-            config.policy = policy.clone();
+        Ok(Config { envs: self.parallel_envs.unwrap_or(config.envs), ..config })
+    }
+
+    /// With the settings of the zoo if they are asked for and there are any. An agent without any gets the same number of
+    /// steps as those with, so that they can be compared.
+    fn with_tuned(&self, config: Config, policy: Option<&str>) -> Result<Config> {
+        if let Some(tuned) = self.tuned(&config.env, &config.agent, policy) {
+            return tuned.apply(config);
         }
-        config.envs = self.parallel_envs.unwrap_or(config.envs);
-        Ok((config, made.space().clone()))
+        match Tuned::steps_in(&config.env).filter(|_| self.takes_tuned()) {
+            Some(steps) => Ok(config.with_steps(steps)),
+            None => Ok(config),
+        }
+    }
+
+    /// The settings of the zoo that this training takes for an agent, if it takes any. Another policy than theirs needs
+    /// settings of its own.
+    pub fn tuned(&self, env: &str, agent: &str, policy: Option<&str>) -> Option<&'static Tuned> {
+        let tuned = Tuned::of(env, agent).filter(|_| self.takes_tuned())?;
+        policy.is_none_or(|policy| policy == tuned.policy).then_some(tuned)
+    }
+
+    fn takes_tuned(&self) -> bool {
+        self.config.is_none() && self.preset == TUNED
     }
 
     fn assigned(&self, config: Config) -> Result<Config> {

@@ -91,7 +91,7 @@ pub use given::check_given;
 pub use gym::{Gym, Modules};
 pub use mdp::MdpEnv;
 pub use picture::{Picture, to_text};
-pub use reference::{Reference, reference};
+pub use reference::{Reference, plain_name, reference};
 pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;

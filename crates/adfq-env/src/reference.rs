@@ -55,7 +55,12 @@ pub fn reference<'a>(name: &str, arguments: impl IntoIterator<Item = &'a str>) -
 }
 
 /// The one name for all spellings of an environment.
-fn plain_name(name: &str) -> String {
+///
+/// ```
+/// assert_eq!(adfq_env::plain_name("gym:CartPole-v1"), "cartpole");
+/// assert_eq!(adfq_env::plain_name("gym:ALE/Pong-v5"), "atari:pong");
+/// ```
+pub fn plain_name(name: &str) -> String {
     let name = name.to_lowercase();
     let game = |game: &str| format!("atari:{}", game.replace(['-', '_'], ""));
     if let Some(rom) = name.strip_prefix("atari:") {

@@ -262,6 +262,7 @@ pub enum Readout {
 /// assert_eq!(range.values(0.75), (0.0, 4.0)); // an episode may end at any time
 /// range.see(-2.0);
 /// assert_eq!(range.values(0.75), (-8.0, 4.0));
+/// assert_eq!(range.largest(), 2.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RewardRange {
@@ -274,6 +275,11 @@ impl RewardRange {
     pub fn see(&mut self, reward: f32) {
         self.least = self.least.min(reward);
         self.greatest = self.greatest.max(reward);
+    }
+
+    /// The size of the largest reward seen so far, whatever its sign.
+    pub fn largest(&self) -> f32 {
+        self.greatest.max(-self.least)
     }
 
     /// No Q is smaller or greater than these. Without a discount there is no limit.

@@ -1,13 +1,15 @@
-//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in `presets`, changes by
-//! name in `assign`, what follows from it in `derived`.
+//! All that decides a run, as typed data: what `config.toml` in a run folder holds. Presets live in `presets`, tuned
+//! settings in `tuned`, changes by name in `assign`, what follows from it in `derived`.
 
 mod assign;
 mod derived;
 mod presets;
 mod task;
+mod tuned;
 
 pub use assign::env_args;
 pub use task::is_atari;
+pub use tuned::{Reached, Tuned};
 
 use crate::algorithm::Algorithms;
 use crate::replay::ReplaySettings;

@@ -1,5 +1,5 @@
 //! Named settings: the paper's, and ours for each kind of environment. They differ in the learning, never in the agent:
-//! ADFQ, DQN and Double DQN get the same.
+//! ADFQ, DQN and Double DQN get the same. Settings of an agent's own for one environment are in `tuned`.
 
 use super::task::{Task, dense};
 use super::*;
@@ -8,20 +8,20 @@ use crate::replay::PrioritySettings;
 use adfq_env::Space;
 
 /// The presets there are.
-const NAMES: [&str; 3] = ["default", "paper", "atari-paper"];
+const NAMES: [&str; 4] = ["tuned", "default", "paper", "atari-paper"];
 
 /// Prioritised replay as in the paper.
 const PRIORITY: PrioritySettings = PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
 
 impl Config {
-    /// Our settings for this environment: ADFQ with Thompson sampling. Makes the environment to learn its space; who has
-    /// it at hand takes [`Config::preset`].
+    /// Our general settings for this kind of environment: ADFQ with Thompson sampling. Makes the environment to learn its
+    /// space; who has it at hand takes [`Config::preset`].
     pub fn for_env(env: &str) -> Result<Self> {
         Self::preset("default", env, adfq_env::make(env)?.space())
     }
 
-    /// The settings of this name for this environment, whose space is known. `atari-paper` is for the games of Atari,
-    /// where `paper` means the same.
+    /// The settings of this name for this environment, whose space is known. `tuned` stands for those of the zoo, or for
+    /// `default` where there are none. `atari-paper` is for the games of Atari, where `paper` means the same.
     ///
     /// ```
     /// use adfq_deep::Config;
@@ -29,13 +29,17 @@ impl Config {
     /// let env = adfq_env::make("cartpole")?;
     /// assert_eq!(Config::preset("paper", "cartpole", env.space())?.learning.every, 1);
     /// let error = Config::preset("papper", "cartpole", env.space()).unwrap_err();
-    /// assert!(error.to_string().contains("default, paper, atari-paper"));
+    /// assert!(error.to_string().contains("tuned, default, paper, atari-paper"));
     /// # Ok::<(), adfq_deep::Error>(())
     /// ```
     pub fn preset(name: &str, env: &str, space: &Space) -> Result<Self> {
         let task = Task::of(env, space);
         match name {
             "default" => Ok(default(env, &task)),
+            "tuned" => {
+                let config = default(env, &task);
+                Tuned::of(env, &config.agent).map_or(Ok(config.clone()), |tuned| tuned.apply(config))
+            }
             "paper" => Ok(paper(env, &task)),
             "atari-paper" if matches!(task, Task::Atari { .. }) => Ok(paper(env, &task)),
             "atari-paper" => Err(Error::NotAtari(env.to_owned())),
