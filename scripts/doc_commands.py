@@ -57,7 +57,7 @@ RULES = [
     (r"^adfq eval .*--watch", "run"),
     (r"^adfq eval .*--episodes", "run"),
     (r"^adfq eval ", "add: --episodes 3"),
-    (r"^adfq (compare|learn|solve|update|export)\b", "run"),
+    (r"^adfq (compare|learn|solve|update|export|presets)\b", "run"),
     (r"^echo .*\| adfq (update|act)\b", "run"),
     (r"^head -\d+ \S+\.csv$", "run"),
     (r"^adfq (--help|help)", "run"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the scripts that check the documentation and the results: each must find what is wrong."""
+"""Tests of the scripts that check the documentation and the results, and of the search for settings."""
 
 import pathlib
 import tempfile
@@ -9,6 +9,7 @@ import unittest
 import doc_commands
 import links
 import manifest
+import tune
 
 
 class Folder(unittest.TestCase):
@@ -108,6 +109,43 @@ class DocCommands(Folder):
             page = self.write("bad.md", f"```sh\n{text}\n```\n")
             with self.assertRaisesRegex(SystemExit, message):
                 doc_commands.run_page(page, program, [])
+
+
+class Tune(Folder):
+    def row(self, agent, rung, trial, seed, final, settings="{}", env="cartpole"):
+        values = [env, agent, rung, trial, settings, "100", seed, final, final, "1.0"]
+        return dict(zip(tune.COLUMNS, map(str, values)))
+
+    def test_presets_are_what_was_recorded(self):
+        root = pathlib.Path(__file__).resolve().parent.parent
+        written = {path.stem: path.read_text() for path in (root / "presets").glob("*.toml")}
+        self.assertEqual(tune.presets(tune.recorded(root / "results/presets")), written)
+
+    def test_the_verdict_decides_what_is_reported(self):
+        chosen = '{"replay.n_step": 3, "learning.target": {"soft": 0.01}}'
+        rows = [self.row("adfq", 1, 0, 1000, 900), self.row("adfq-eps", 1, 4, 1000, 950, chosen)]
+        rows += [self.row("adfq", "verdict", 0, seed, 100) for seed in range(3)]
+        rows += [self.row("adfq-eps", "verdict", 4, seed, 200 + seed, chosen) for seed in range(3)]
+        rows += [self.row("dqn", "verdict", 0, seed, 50, env="gym:Taxi-v4") for seed in range(3)]
+        texts = tune.presets(rows)
+        self.assertEqual(sorted(texts), ["cartpole-adfq", "taxi-dqn"])
+        preset = tomllib.loads(texts["cartpole-adfq"])
+        self.assertEqual((preset["agent"], preset["policy"], preset["tried"], preset["steps"]), ("adfq", "epsilon", 2, 100))
+        self.assertEqual((preset["reached"]["mean"], preset["general"]["mean"]), (201.0, 100.0))
+        self.assertTrue(200.0 <= preset["reached"]["low"] <= 201.0 <= preset["reached"]["high"] <= 202.0)
+        self.assertEqual(preset["settings"], {"replay.n_step": 3, "learning.target": {"soft": 0.01}})
+        self.assertNotIn("settings", tomllib.loads(texts["taxi-dqn"]))
+
+    def test_settings_depend_on_names_alone(self):
+        drawn = tune.draw("cartpole", "dqn", 5)
+        self.assertEqual(drawn, tune.draw("cartpole", "dqn", 5))
+        self.assertEqual(drawn[0], {})
+        self.assertNotEqual(drawn, tune.draw("acrobot", "dqn", 5))
+
+    def test_a_score_is_the_mean_of_the_second_half(self):
+        table = self.write("evaluations.csv", "step,return\n50,1\n60,3\n60,5\n100,8\n")
+        self.assertEqual(tune.scored(table, 100), (6.0, 8.0))
+        self.assertEqual(tune.scored(table, 200), (tune.WORST, tune.WORST))
 
 
 if __name__ == "__main__":
