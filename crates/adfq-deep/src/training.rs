@@ -1,12 +1,12 @@
 //! Trainings in a few words: environments, agents, seeds and settings become runs with folders, and several runs train side
 //! by side. Training the same runs again continues what is missing.
 
-use crate::config::env_args;
+use crate::config::{env_args, wrappers};
 use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
-use adfq_env::{Args, Purpose, Space};
+use adfq_env::{Args, EnvSpec, Purpose, Space};
 use rayon::ThreadPoolBuilder;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -239,12 +239,20 @@ impl Training {
         let mut args = self.config.as_ref().map(|config| config.env_args.clone()).unwrap_or_default();
         args.extend(self.env_args.clone());
         let args = env_args(&args, &self.settings)?;
-        let made = self.host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
+        let own = self.config.as_ref().map_or(&[][..], |config| &config.wrappers[..]);
+        let wrappers = wrappers(own, &self.settings)?;
+        let spec = EnvSpec {
+            args: args.clone(),
+            wrappers: wrappers.clone(),
+            purpose: Purpose::Evaluation,
+            ..EnvSpec::new(env)
+        };
+        let made = self.host.registry.env(&spec)?;
         let mut config = match &self.config {
             Some(config) => config.clone(),
             None => Config::preset(&self.preset, env, made.space())?,
         };
-        (config.env, config.env_args) = (env.to_owned(), args);
+        (config.env, config.env_args, config.wrappers) = (env.to_owned(), args, wrappers);
         if let Some(steps) = self.steps {
             config = config.with_steps(steps);
         }
