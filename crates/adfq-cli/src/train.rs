@@ -149,8 +149,8 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     duration.ok_or_else(|| format!("{text:?} is no number of seconds above 0"))
 }
 
-/// `gravity=-5.0`, as the setting that it is.
-fn parse_argument(text: &str) -> Result<String, String> {
+/// `gravity=-5.0`, as the setting of evaluation that it is.
+pub fn parse_argument(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((name, _)) if !name.trim().is_empty() => {
             Ok(format!("evaluation.env_args.{}", text.trim_start()))
