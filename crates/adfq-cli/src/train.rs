@@ -308,9 +308,21 @@ pub fn run(args: &Args) -> Result<()> {
     Bars::new(args.progress).train(jobs, &host, &resources, &stop)
 }
 
+/// Wrappers of Gymnasium that change what is seen or earned by numbers that they gather.
+const GATHERING: [&str; 2] = ["NormalizeObservation", "NormalizeReward"];
+
 /// What is about to happen, and what it will take.
 fn introduce(configs: &[Config], space: &Space) {
     let [config, ..] = configs else { return };
+    for wrapper in &config.wrappers {
+        let name =
+            wrapper.split('(').next().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or_default();
+        if GATHERING.contains(&name.trim()) {
+            say(&format!(
+                "warning: {wrapper} gathers numbers in each environment by itself: those of evaluation are others, and a resumed run gathers anew"
+            ));
+        }
+    }
     let bytes = replay_bytes(config, space);
     let mut agents: Vec<_> =
         configs.iter().map(|config| format!("{} with the policy {}", config.agent, config.policy)).collect();

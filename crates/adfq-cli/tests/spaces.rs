@@ -196,6 +196,21 @@ fn wrappers_belong_to_the_run() {
     assert_eq!(hundreds(), [(6, 0), (6, 0)]);
 }
 
+/// What a wrapper gathers in training is not known in evaluation: somebody used to other programs has to be told.
+#[test]
+fn wrappers_that_gather_numbers_are_warned_about() {
+    let Some(own) = Own::new() else { return };
+    for (wrapper, warned) in [
+        ("NormalizeObservation(epsilon=1e-6)", true),
+        ("gymnasium.wrappers:NormalizeReward", true),
+        ("RecordEpisodeStatistics", false),
+    ] {
+        let output = succeed(own.train("gym:CartPole-v1", &["--wrap", wrapper, "--set", "steps=60"]));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains(&format!("warning: {wrapper} gathers numbers")), warned, "{said}");
+    }
+}
+
 #[test]
 fn wrong_wrappers_are_explained() {
     let Some(own) = Own::new() else { return };

@@ -53,10 +53,12 @@ class Nested(gymnasium.Env):
 
     action_space = Discrete(1)
 
-    def __init__(self, number, flat):
+    def __init__(self, number, flat, bits=False):
         draw, self.flat = random.Random(number), flat
         make = draw.choice([Dict, Tuple])
         parts = [some_space(draw, 3) for _ in range(3)] + [Box(-1, 1, (2,))]
+        if bits:
+            parts = [Box(0, 1, (2, 2), np.bool_), MultiBinary((2, 1)), MultiDiscrete([2, 3]), Tuple([Discrete(2, start=1)])]
         self.observation_space = make(dict(zip("dbca", parts))) if make is Dict else make(parts)
         self.observation_space.seed(number)
 

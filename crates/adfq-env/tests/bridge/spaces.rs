@@ -137,6 +137,18 @@ fn spaces_that_do_not_fit_are_refused_in_one_line() {
 #[test]
 fn bits_take_a_byte_each() {
     let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let flat = folder.path().join("flat");
+    for number in 0..3 {
+        let args = json!({"number": number, "flat": flat, "bits": true});
+        let mut env = own(&python, "Nested", args).env().unwrap();
+        let mut frame = reset(&mut *env);
+        env.step(0, &mut frame).unwrap();
+        let expected: Vec<u8> =
+            std::fs::read(&flat).unwrap().as_chunks().0.iter().map(|bytes| number_of(bytes) as u8).collect();
+        assert_eq!(frame, expected);
+        assert_eq!(expected.iter().max(), Some(&1));
+    }
     let counter = |kind: &str| {
         maker(python.clone(), "gym:tests.bridge.envs:Counter-v0", json!({"kind": kind})).env().unwrap()
     };
