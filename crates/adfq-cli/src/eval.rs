@@ -26,6 +26,7 @@ Examples:
   adfq eval runs/minatar-breakout-adfq-thompson-0 --episodes 1 --watch
   adfq eval runs/cartpole-adfq-thompson-0 --episodes 3 --beliefs beliefs.csv
   adfq eval runs/cartpole-adfq-thompson-0 --checkpoint best
+  adfq eval runs/gym-lunarlander-v3-adfq-thompson-0 --eval-env-args gravity=-5.0
 
 By default the last good checkpoint is used, of a run under way too. The same command gives the same episodes.")]
 pub struct Args {
@@ -52,6 +53,9 @@ pub struct Args {
     /// Show the episodes in the terminal
     #[arg(long)]
     watch: bool,
+    /// Play in an environment with this argument, over those of the run. May be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::train::parse_argument)]
+    eval_env_args: Vec<String>,
     #[command(flatten)]
     host: crate::host::HostArgs,
     #[command(flatten)]
@@ -63,7 +67,10 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let mut host = args.host.host();
-    let Loaded { config, mut learner, step, warnings } = read_learner(&args.run, &host, args.checkpoint)?;
+    let Loaded { mut config, mut learner, step, warnings } = read_learner(&args.run, &host, args.checkpoint)?;
+    for argument in &args.eval_env_args {
+        config = config.with(argument)?;
+    }
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     args.trust.settle(&mut host, std::slice::from_ref(&config))?;
     let pictures = args.video.is_some() || args.watch;

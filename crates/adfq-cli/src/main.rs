@@ -94,7 +94,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
 
 /// The libraries speak of their own settings; this is how the program names them.
 fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
-    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Start, Untrusted};
+    use adfq_env::Error::{Argument, Gymnasium, Hung, NoPython, Space, Start, Stranger, Untrusted};
     let (mut hints, mut env) = (vec![], error.downcast_ref::<adfq_env::Error>());
     match error.downcast_ref::<adfq_deep::Error>() {
         Some(adfq_deep::Error::Env(error)) => env = Some(error),
@@ -123,7 +123,10 @@ fn hints(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
             Some("name one with --python PATH")
         }
         Some(Hung { .. }) => Some("give it longer with --worker-timeout SECONDS"),
-        Some(Untrusted { .. }) => Some("allow it with --trust"),
+        Some(Untrusted { .. } | Stranger { .. }) => Some("allow it with --trust"),
+        Some(Space { .. }) => {
+            Some("wrap the environment with --wrap NAME, one of gymnasium.wrappers or MODULE:CLASS")
+        }
         Some(Argument { .. }) => {
             Some("arguments are given by --set env_args.NAME=VALUE, or in the configuration file")
         }

@@ -31,6 +31,8 @@ Examples:
   adfq train cartpole --preset paper --out runs/paper
   adfq train --config runs/paper/config.toml --seed 1
   adfq train gym:LunarLander-v3 --set env_args.gravity=-5.0 --python .venv/bin/python
+  adfq train gym:LunarLander-v3 --eval-env-args enable_wind=true
+  adfq train gym:Pendulum-v1 --wrap 'DiscretizeAction(bins=5)' --wrap 'TimeLimit(100)'
   adfq train atari:pong --preset atari-paper --steps 1000000
   adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
   adfq train --resume runs/cartpole-adfq-thompson-0
@@ -85,6 +87,15 @@ pub struct Args {
     /// Environments side by side in each run
     #[arg(long, conflicts_with = "resume", value_parser = crate::count::parse_usize, allow_negative_numbers = true)]
     envs: Option<usize>,
+    /// Put a wrapper around gym: environments, for training and evaluation: one of gymnasium.wrappers
+    /// (FlattenObservation), or any by import path (my_module:MyWrapper); with its arguments, if it has some, as in
+    /// 'TimeLimit(max_episode_steps=100)'. May be given several times, the innermost first
+    #[arg(long = "wrap", value_name = "WRAPPER", conflicts_with = "resume")]
+    wrappers: Vec<String>,
+    /// An argument of the environment to evaluate in, where it differs from training or is added to it. May be given several
+    /// times; --set env_args.NAME=VALUE sets one for both
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "resume", value_parser = parse_argument)]
+    eval_env_args: Vec<String>,
     /// Sticky actions on atari:GAME: an action is repeated with probability 0.25
     #[arg(long, conflicts_with = "resume")]
     sticky: bool,
@@ -137,6 +148,16 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration.ok_or_else(|| format!("{text:?} is no number of seconds above 0"))
+}
+
+/// `gravity=-5.0`, as the setting of evaluation that it is.
+pub fn parse_argument(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((name, _)) if !name.trim().is_empty() => {
+            Ok(format!("evaluation.env_args.{}", text.trim_start()))
+        }
+        _ => Err("say it as NAME=VALUE".to_owned()),
+    }
 }
 
 #[derive(Clone)]
@@ -202,8 +223,16 @@ impl Args {
         training.preset = self.preset.clone();
         (training.steps, training.parallel_envs) = (self.steps, self.envs);
         training.env_args = self.env_args(&training.envs)?;
-        training.settings = self.settings.clone();
+        training.settings = self.settings();
         Ok(training)
+    }
+
+    /// All changes of settings: --wrap and --eval-env-args are short for some of them.
+    fn settings(&self) -> Vec<String> {
+        // An array of strings is the same in JSON and TOML.
+        let wrap = || format!("wrappers={}", serde_json::json!(self.wrappers));
+        let wrap = (!self.wrappers.is_empty()).then(wrap);
+        [self.settings.clone(), self.eval_env_args.clone(), wrap.into_iter().collect()].concat()
     }
 
     fn env_args(&self, envs: &[String]) -> Result<EnvArgs> {
@@ -227,13 +256,13 @@ impl Args {
             introduce(training, &own, &space);
             configs.extend(own);
         }
-        let several = configs.len() > 1;
+        let (several, settings) = (configs.len() > 1, &training.settings);
         let free = |config: Config| {
-            let folder = free_folder(&config, &self.settings, several);
+            let folder = free_folder(&config, settings, several);
             Job { folder, config: Some(config), ..Job::default() }
         };
         let jobs = match &self.out {
-            Some(out) => jobs_in(out, configs, &self.settings),
+            Some(out) => jobs_in(out, configs, settings),
             None => configs.into_iter().map(free).collect(),
         };
         // Of several runs those that are missing are trained; one alone that is there already is a mistake.
@@ -280,9 +309,21 @@ pub fn run(args: &Args) -> Result<()> {
     Bars::new(args.progress).train(jobs, &host, &resources, &stop)
 }
 
+/// Wrappers of Gymnasium that change what is seen or earned by numbers that they gather.
+const GATHERING: [&str; 2] = ["NormalizeObservation", "NormalizeReward"];
+
 /// What is about to happen, and what it will take.
 fn introduce(training: &Training, configs: &[Config], space: &Space) {
     let [config, ..] = configs else { return };
+    for wrapper in &config.wrappers {
+        let name =
+            wrapper.split('(').next().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or_default();
+        if GATHERING.contains(&name.trim()) {
+            say(&format!(
+                "warning: {wrapper} gathers numbers in each environment by itself: those of evaluation are others, and a resumed run gathers anew"
+            ));
+        }
+    }
     let bytes = replay_bytes(config, space);
     let mut agents: Vec<_> =
         configs.iter().map(|config| format!("{} with the policy {}", config.agent, config.policy)).collect();

@@ -1,5 +1,5 @@
-//! Whether the code that a run folder names is run. A folder may come from a stranger, and the name of its environment may
-//! ask Python to import a module; what the user types is trusted.
+//! Whether the code that a run folder names is run. A folder may come from a stranger, and the name of its environment or of
+//! a wrapper may ask Python to import a module; what the user types is trusted.
 
 use adfq_deep::{Config, Host};
 use adfq_env::{Error, Modules};
@@ -9,7 +9,8 @@ use std::io::{IsTerminal, stderr, stdin};
 // What `train --resume` and `eval` have in common. No doc comment: clap would make it the help text of both.
 #[derive(clap::Args)]
 pub struct TrustArgs {
-    /// Let the environment of a run folder import a Python module that is not an installed package. It runs that code
+    /// Let the environment and the wrappers of a run folder import a Python module that is not an installed package, or
+    /// call a function of one. It runs that code
     #[arg(long)]
     pub trust: bool,
 }
@@ -24,9 +25,11 @@ impl TrustArgs {
             return Ok(());
         }
         modules(host, Modules::Installed);
-        for config in configs.iter().filter(|config| names_module(&config.env)) {
+        for config in configs.iter().filter(|config| names_code(config)) {
             // Whatever else is wrong with it is said where it is used.
-            if let Err(adfq_deep::Error::Env(error @ Error::Untrusted { .. })) = host.env(config, false) {
+            if let Err(adfq_deep::Error::Env(error @ (Error::Untrusted { .. } | Error::Stranger { .. }))) =
+                host.env(config, false)
+            {
                 if !agrees(&error)? {
                     return Err(error.into());
                 }
@@ -38,9 +41,9 @@ impl TrustArgs {
     }
 }
 
-/// Whether making this environment imports a module by name: `gym:my_module:MyEnv-v0`.
-fn names_module(env: &str) -> bool {
-    env.strip_prefix("gym:").is_some_and(|id| id.contains(':'))
+/// Whether making the environment runs code by name: that of a module, `gym:my_module:MyEnv-v0`, or of a wrapper.
+fn names_code(config: &Config) -> bool {
+    !config.wrappers.is_empty() || config.env.strip_prefix("gym:").is_some_and(|id| id.contains(':'))
 }
 
 /// Asks, if there is somebody to ask.
@@ -49,7 +52,7 @@ fn agrees(error: &Error) -> Result<bool> {
         return Ok(false);
     }
     eprintln!("{error}");
-    eprint!("import it? [y/N] ");
+    eprint!("run it? [y/N] ");
     let mut answer = String::new();
     stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

@@ -354,7 +354,7 @@ fn mistakes_are_explained() {
     for (said, part) in [
         (said("gym:CartPool-v1", &[]), "error: gym:CartPool-v1 cannot be made: "),
         (said("atari:pongo", &[]), "did you mean \"atari:pong\"?"),
-        (said("gym:tests.bridge.envs:Counter-v0", &["env_args.kind=dict"]), " are Dict("),
+        (said("gym:tests.bridge.spaces:Unfit-v0", &["env_args.kind=text"]), " are Dict("),
         (said("cartpole", &["env_args.gravity=1"]), "cartpole takes no arguments, but \"gravity\" was given"),
         (
             said("cartpole", &["env_args.gravity=1"]),

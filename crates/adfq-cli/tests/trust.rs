@@ -201,3 +201,51 @@ fn no_name_imports_anything() {
     assert!(!text.contains("imports the module"), "{text}");
     assert_eq!(hostile.executed(), [""; 0], "{text}");
 }
+
+/// A wrapper that a folder names is code as well.
+#[test]
+fn wrappers_of_a_folder_need_trust() {
+    let Some(hostile) = Hostile::new() else { return };
+    fs::write(
+        hostile.folder.path().join("mine.py"),
+        format!("{MINE}\nclass Wrap(gymnasium.Wrapper):\n    pass\n"),
+    )
+    .unwrap();
+    let mut command = hostile.train("gym:CartPole-v1");
+    succeed({
+        command.args(["--wrap", "mine:Wrap"]);
+        command
+    });
+    assert_eq!(hostile.executed(), ["mine"]);
+    fs::remove_file(hostile.folder.path().join("run/result.json")).unwrap();
+    let commands: [&[&str]; 2] = [&["train", "--resume", "run"], &["eval", "run", "--episodes", "1"]];
+    for arguments in commands {
+        let said = complaint(hostile.adfq(arguments));
+        assert_eq!(hostile.executed(), [""; 0], "{said}");
+        assert!(said.starts_with("error: \"mine:Wrap\" imports the module \"mine\", which is "), "{said}");
+        assert!(said.ends_with("\nhint: allow it with --trust\n") && said.lines().count() == 2, "{said}");
+        succeed(hostile.adfq(&[arguments, &["--trust"]].concat()));
+        assert_eq!(hostile.executed(), ["mine"]);
+    }
+    // Functions of installed packages are not called, and nothing is written elsewhere.
+    hostile.forge("'gym:CartPole-v1'");
+    let config = hostile.folder.path().join("forged/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    for (wrapper, said) in [
+        ("os:mkdir('executed')", "imports the module \"os\""),
+        ("numpy:save('executed')", "is not a subclass of gymnasium.Wrapper"),
+        ("RecordVideo('executed')", "writes files where it is told to"),
+        ("numpy:ndarray.tofile('executed')", "is not a subclass of gymnasium.Wrapper"),
+        ("mine:Wrap(__import__('mine'))", "its arguments cannot be read"),
+        ("package.sub.Wrap", "imports the module \"package.sub\""),
+        ("\u{1b}[2Jmine:Wrap", "is not the name of a Python module"),
+    ] {
+        let list = format!("wrappers = [{}]", serde_json::json!(wrapper));
+        let line = text.lines().find(|line| line.starts_with("wrappers = ")).unwrap();
+        fs::write(&config, text.replace(line, &list)).unwrap();
+        let error = complaint(hostile.adfq(&["train", "--resume", "forged"]));
+        assert!(error.contains(said), "{wrapper}: {error}");
+        assert!(!error.contains('\u{1b}'), "{wrapper}: {error}");
+        assert!(!hostile.folder.path().join("executed").exists(), "{wrapper}: {error}");
+    }
+}

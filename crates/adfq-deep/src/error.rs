@@ -113,6 +113,16 @@ pub enum Error {
         /// What the environment gives.
         env: String,
     },
+    /// An environment to evaluate in that is not one for the agent.
+    #[error(
+        "the environment to evaluate in has observations of {evaluation}, but the one to train in has {training}: both must be alike (evaluation.env_args)"
+    )]
+    EvaluationSpace {
+        /// What is trained in.
+        training: String,
+        /// What is evaluated in.
+        evaluation: String,
+    },
     /// An observation of another length.
     #[error("an observation has {needed} numbers, and here are {found}")]
     Observation {

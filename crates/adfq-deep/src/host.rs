@@ -3,7 +3,7 @@
 
 use crate::algorithm::Algorithms;
 use crate::{Config, Result};
-use adfq_env::{Args, Env, EnvSpec, Envs, Purpose, Registry};
+use adfq_env::{Env, EnvSpec, Envs, Purpose, Registry};
 use adfq_files::memory;
 
 /// What a run finds where it is made.
@@ -34,18 +34,25 @@ impl Host {
 
     /// The environments to train in.
     pub fn envs(&self, config: &Config) -> Result<Box<dyn Envs>> {
-        let spec = Self::spec(&config.env, &config.env_args, Purpose::Training);
+        let spec = EnvSpec {
+            name: config.env.clone(),
+            args: config.env_args.clone(),
+            wrappers: config.wrappers.clone(),
+            purpose: Purpose::Training,
+            pictures: false,
+        };
         Ok(self.registry.envs(&spec, config.envs)?)
     }
 
     /// The environment to evaluate in; with `pictures` it can be rendered.
     pub fn env(&self, config: &Config, pictures: bool) -> Result<Box<dyn Env>> {
-        let spec = Self::spec(&config.env, &config.env_args, Purpose::Evaluation);
-        Ok(self.registry.env(&EnvSpec { pictures, ..spec })?)
-    }
-
-    /// What is asked of the registry, without pictures.
-    pub fn spec(env: &str, args: &Args, purpose: Purpose) -> EnvSpec {
-        EnvSpec { name: env.to_owned(), args: args.clone(), purpose, pictures: false }
+        let spec = EnvSpec {
+            name: config.env.clone(),
+            args: config.evaluation_args(),
+            wrappers: config.wrappers.clone(),
+            purpose: Purpose::Evaluation,
+            pictures,
+        };
+        Ok(self.registry.env(&spec)?)
     }
 }

@@ -1,12 +1,12 @@
 //! Trainings in a few words: environments, agents, seeds and settings become runs with folders, and several runs train side
 //! by side. Training the same runs again continues what is missing.
 
-use crate::config::{Tuned, env_args};
+use crate::config::{Tuned, env_args, wrappers};
 use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
-use adfq_env::{Args, Purpose, Space};
+use adfq_env::{Args, EnvSpec, Purpose, Space};
 use rayon::ThreadPoolBuilder;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -240,14 +240,22 @@ impl Training {
         let mut args = self.config.as_ref().map(|config| config.env_args.clone()).unwrap_or_default();
         args.extend(self.env_args.clone());
         let args = env_args(&args, &self.settings)?;
-        let made = self.host.registry.env(&Host::spec(env, &args, Purpose::Evaluation))?;
+        let own = self.config.as_ref().map_or(&[][..], |config| &config.wrappers[..]);
+        let wrappers = wrappers(own, &self.settings)?;
+        let spec = EnvSpec {
+            args: args.clone(),
+            wrappers: wrappers.clone(),
+            purpose: Purpose::Evaluation,
+            ..EnvSpec::new(env)
+        };
+        let made = self.host.registry.env(&spec)?;
         let config = match &self.config {
             Some(config) => config.clone(),
             // What is tuned depends on the agent.
             None if self.preset == TUNED => Config::preset("default", env, made.space())?,
             None => Config::preset(&self.preset, env, made.space())?,
         };
-        Ok((Config { env: env.to_owned(), env_args: args, ..config }, made.space().clone()))
+        Ok((Config { env: env.to_owned(), env_args: args, wrappers, ..config }, made.space().clone()))
     }
 
     /// The configuration for an agent and its policy; none stands for those it has.

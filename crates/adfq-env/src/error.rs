@@ -143,9 +143,7 @@ pub enum Error {
         reason: String,
     },
     /// Actions or observations that no agent here can deal with.
-    #[error(
-        "the {what} of {env} are {space}: agents here need Discrete actions, and observations that are Discrete or a Box of uint8 or floats; wrap the environment"
-    )]
+    #[error("the {what} of {env} are {space}: {reason}")]
     Space {
         /// The environment.
         env: String,
@@ -153,6 +151,38 @@ pub enum Error {
         what: String,
         /// The space, as Gymnasium writes it.
         space: String,
+        /// Why not, and what can be done.
+        reason: String,
+    },
+    /// A wrapper that there is not, or that cannot be put around the environment.
+    #[error("{env} cannot be wrapped with {wrapper:?}: {reason}")]
+    Wrapper {
+        /// The environment.
+        env: String,
+        /// The wrapper, as it was given.
+        wrapper: String,
+        /// Why.
+        reason: String,
+    },
+    /// Wrappers for an environment that is not one of Gymnasium's.
+    #[error("{env} cannot be wrapped with {wrapper:?}: wrappers are for gym: environments alone")]
+    NoWrappers {
+        /// The environment.
+        env: String,
+        /// The first wrapper.
+        wrapper: String,
+    },
+    /// A wrapper that [`Gym::modules`](crate::Gym::modules) does not let in.
+    #[error(
+        "{env:?} is wrapped with {wrapper:?}, which {reason}: a name from a folder may be a stranger's; if you trust it, allow it (Gym::modules)"
+    )]
+    Stranger {
+        /// The environment.
+        env: String,
+        /// The wrapper.
+        wrapper: String,
+        /// What it is or does.
+        reason: String,
     },
     /// An environment that raised an exception.
     #[error("{env} raised {error}\n{traceback}")]
@@ -204,12 +234,12 @@ pub enum Error {
     },
     /// A module that [`Gym::modules`](crate::Gym::modules) does not let in.
     #[error(
-        "{env:?} imports the module {module:?}, which is {}: a name from a folder may be a stranger's, and importing runs code; if you trust it, allow it (Gym::modules)",
+        "{name:?} imports the module {module:?}, which is {}: a name from a folder may be a stranger's, and importing runs code; if you trust it, allow it (Gym::modules)",
         file.as_ref().map_or("not an installed package".into(), |file| format!("{file:?} and not an installed package"))
     )]
     Untrusted {
-        /// The environment.
-        env: String,
+        /// The environment or wrapper that asks for it.
+        name: String,
         /// The module.
         module: String,
         /// Its file, if it is found where Python looks or in the current folder.

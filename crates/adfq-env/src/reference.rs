@@ -46,8 +46,9 @@ impl Reference {
 pub fn reference<'a>(name: &str, arguments: impl IntoIterator<Item = &'a str>) -> Option<Reference> {
     let name = plain_name(name);
     let is_atari = name.starts_with("atari:");
-    // The published scores of Atari games are used with and without sticky actions, at any size of the screen.
-    let changes = |argument: &str| !is_atari || ["mode", "difficulty"].contains(&argument);
+    // The published scores of Atari games are used with and without sticky actions, at any size of the screen. Wrappers may
+    // change rewards.
+    let changes = |argument: &str| !is_atari || ["mode", "difficulty", "wrappers"].contains(&argument);
     if arguments.into_iter().any(changes) {
         return None;
     }

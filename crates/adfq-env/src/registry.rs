@@ -29,6 +29,9 @@ pub struct EnvSpec {
     pub name: String,
     /// Arguments. The environments of this crate take none.
     pub args: Args,
+    /// Wrappers, the innermost first, as `TimeLimit(max_episode_steps=100)` or `my_module:MyWrapper`. For environments of
+    /// Gymnasium alone.
+    pub wrappers: Vec<String>,
     /// What for.
     pub purpose: Purpose,
     /// Whether [`Env::render`] will be called: Gymnasium has to know beforehand.
@@ -104,6 +107,7 @@ impl Registry {
 
     /// One environment, ready for its first reset.
     pub fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
+        self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
             (Some(make), _) => make(spec),
             (None, Some((kind, id))) => gym::env(spec, &self.gym, kind, id),
@@ -113,6 +117,7 @@ impl Registry {
 
     /// `count` environments side by side.
     pub fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
+        self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
             (None, Some((kind, id))) => gym::envs(spec, &self.gym, kind, id, count),
             _ => {
@@ -143,6 +148,16 @@ impl Registry {
     /// ```
     pub fn is_outside(&self, name: &str) -> bool {
         !self.registered.contains_key(&name.to_lowercase()) && Kind::of(name).is_some()
+    }
+
+    fn check_wrappers(&self, spec: &EnvSpec) -> Result<()> {
+        let is_gym = self.registered(spec).is_none() && matches!(Kind::of(&spec.name), Some((Kind::Gym, _)));
+        match spec.wrappers.first() {
+            Some(wrapper) if !is_gym => {
+                Err(Error::NoWrappers { env: spec.name.clone(), wrapper: wrapper.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn registered(&self, spec: &EnvSpec) -> Option<&Arc<Make>> {

@@ -9,4 +9,6 @@ mod bridge {
     mod interpreter;
     pub mod python;
     mod reference;
+    mod spaces;
+    mod wrappers;
 }

@@ -3,6 +3,7 @@
 use super::Config;
 use crate::{Error, Result};
 use adfq_env::Args;
+use serde::{Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
 
 impl Config {
@@ -39,13 +40,29 @@ impl Config {
 /// # Ok::<(), adfq_deep::Error>(())
 /// ```
 pub fn env_args(args: &Args, assignments: &[String]) -> Result<Args> {
-    let whole = |error: String| Error::Toml(format!("env_args: {error}"));
-    let own = Table::try_from(args).map_err(|error| whole(error.to_string()))?;
-    let mut table = Table::from_iter([("env_args".to_owned(), Value::Table(own))]);
-    let name = |assignment: &&String| assignment.split(['.', '=']).next().map(str::trim) == Some("env_args");
-    assignments.iter().filter(name).try_for_each(|assignment| assign(&mut table, assignment))?;
-    let args = table.remove("env_args").unwrap_or(Value::Table(Table::new()));
-    args.try_into().map_err(|error: toml::de::Error| whole(error.message().to_owned()))
+    assigned("env_args", args, assignments)
+}
+
+/// The wrappers of the environment after those among these assignments that change them; see [`env_args`].
+///
+/// ```
+/// let settings = ["wrappers=['FlattenObservation']", "learning.batch=64"].map(String::from);
+/// assert_eq!(adfq_deep::config::wrappers(&[], &settings)?, ["FlattenObservation"]);
+/// # Ok::<(), adfq_deep::Error>(())
+/// ```
+pub fn wrappers(wrappers: &[String], assignments: &[String]) -> Result<Vec<String>> {
+    assigned("wrappers", &wrappers.to_vec(), assignments)
+}
+
+/// The value of one setting after those among these assignments that change it.
+fn assigned<T: Serialize + DeserializeOwned>(name: &str, own: &T, assignments: &[String]) -> Result<T> {
+    let whole = |error: String| Error::Toml(format!("{name}: {error}"));
+    let own = Value::try_from(own).map_err(|error| whole(error.to_string()))?;
+    let mut table = Table::from_iter([(name.to_owned(), own)]);
+    let is_its = |assignment: &&String| assignment.split(['.', '=']).next().map(str::trim) == Some(name);
+    assignments.iter().filter(is_its).try_for_each(|assignment| assign(&mut table, assignment))?;
+    let value = table.remove(name).unwrap_or(Value::Table(Table::new()));
+    value.try_into().map_err(|error: toml::de::Error| whole(error.message().to_owned()))
 }
 
 /// Sets `name=value` in a table; tables on the way are made where there are none.

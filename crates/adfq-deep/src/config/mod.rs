@@ -7,7 +7,7 @@ mod presets;
 mod task;
 mod tuned;
 
-pub use assign::env_args;
+pub use assign::{env_args, wrappers};
 pub use task::is_atari;
 pub use tuned::{Reached, Tuned};
 
@@ -51,6 +51,9 @@ pub struct Config {
     pub earlier_ends: Vec<u64>,
     /// Environments stepped side by side. The ratio of gradient steps to environment steps stays the same.
     pub envs: usize,
+    /// Wrappers of Gymnasium around the environment, the innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrappers: Vec<String>,
     /// Arguments of the environment; ours have none.
     #[serde(default, skip_serializing_if = "Args::is_empty")]
     pub env_args: Args,
@@ -162,6 +165,9 @@ pub struct Evaluating {
     /// Training ends as soon as the mean return of an evaluation reaches this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_at: Option<f64>,
+    /// Arguments of the environment to evaluate in, where they differ from [`Config::env_args`] or are added to them.
+    #[serde(default, skip_serializing_if = "Args::is_empty")]
+    pub env_args: Args,
 }
 
 /// What is written, and how often, in environment steps.
@@ -229,6 +235,7 @@ impl Config {
             ("evaluation.episodes", eval.episodes > 0, "at least 1"),
             ("evaluation.final_episodes", eval.final_episodes > 0, "at least 1"),
             ("evaluation.max_steps", eval.max_steps > 0, "at least 1"),
+            ("evaluation.env_args", eval.env_args.values().all(writable), "without nan and inf"),
             ("evaluation.stop_at", eval.stop_at.is_none_or(f64::is_finite), "finite"),
             (
                 "evaluation.every",
@@ -264,6 +271,20 @@ impl Config {
             toml::Value::try_from(settings).map_err(|error| Error::Toml(format!("[{name}]: {error}")))?;
         self.own.insert(name.to_owned(), table);
         Ok(self)
+    }
+
+    /// The arguments of the environment to evaluate in.
+    ///
+    /// ```
+    /// let config = adfq_deep::Config::for_env("cartpole")?;
+    /// let config = config.with("env_args.gravity=-5.0")?.with("evaluation.env_args.gravity=-9.0")?;
+    /// assert_eq!((&config.env_args["gravity"], &config.evaluation_args()["gravity"]), (&(-5.0).into(), &(-9.0).into()));
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn evaluation_args(&self) -> Args {
+        let mut args = self.env_args.clone();
+        args.extend(self.evaluation.env_args.clone());
+        args
     }
 
     fn earlier_ends_fit(&self) -> bool {

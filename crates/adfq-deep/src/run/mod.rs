@@ -26,7 +26,7 @@ use crate::policy::Explorer;
 use crate::replay::{Replay, Transition, Written};
 use crate::{Error, Host, Result};
 use adfq::random::{ChaCha8Rng, stream};
-use adfq_env::{Env, Envs, Space};
+use adfq_env::{Element, Env, Envs, Space};
 use needs::check_memory;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -119,8 +119,12 @@ impl Run {
         if envs.len() != config.envs {
             return Err(Error::Setting { name: "envs", must: "the number of environments given" });
         }
-        learner.check_space(evaluation.space())?;
         let space = envs.space().clone();
+        if *evaluation.space() != space {
+            let [training, evaluation] = [&space, evaluation.space()].map(describe);
+            return Err(Error::EvaluationSpace { training, evaluation });
+        }
+        learner.check_space(&space)?;
         Ok(Self {
             step: 0,
             explorer: Explorer::new(config),
@@ -406,4 +410,13 @@ impl Run {
         let names = algorithm.metrics().iter().copied();
         Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }
     }
+}
+
+/// What an agent has to do with, in a few words.
+fn describe(space: &Space) -> String {
+    let numbers = match space.element {
+        Element::U8 { scale } => format!("bytes times {scale}"),
+        Element::F32 => "numbers".to_owned(),
+    };
+    format!("{:?} {numbers} and {} actions", space.observation_shape(), space.actions)
 }

@@ -1,7 +1,7 @@
 //! Environments of Python's Gymnasium, and Atari, in worker processes.
 //!
-//! The program starts `worker.py`, which is part of it, with the user's own Python, and asks it for M environments. The
-//! worker describes their spaces; the program then shares memory with it ([`memory`]): actions, rewards, ends and frames
+//! The program starts a script that is part of it (`worker.py` with `modules.py` and `spaces.py`) with the user's own Python,
+//! and asks it for M environments. The worker describes their spaces; the program then shares memory with it ([`memory`]): actions, rewards, ends and frames
 //! lie there, where the trainer reads them without a copy. A vector step is a new ticket in that memory and its echo, and
 //! a byte over a socket to wake who has gone to sleep. Several workers may share one memory, each serving a part of the
 //! environments.

@@ -4,6 +4,9 @@ The program starts this script with three open files: 0 is a pipe that closes wh
 socket, 2 its own stderr. Observations, actions and rewards lie in shared memory, whose layout the program decides. A new
 ticket there asks for a step, and its number comes back when the step is done; who sleeps is woken by a byte over the
 socket, which also carries the few longer messages.
+
+This is the first of three files that make one script. `modules.py` has what is imported by name, `spaces.py` what becomes
+of observations and actions; the call of `main` is the last line.
 """
 
 import sys
@@ -13,19 +16,13 @@ if sys.path and sys.path[0] == "":
     del sys.path[0]
 
 import fcntl
-import functools
-import importlib.machinery
-import importlib.util
 import json
 import mmap
-import operator
 import os
 import select
 import signal
-import site
 import socket
 import struct
-import sysconfig
 import traceback
 
 RING, MESSAGE, FAILED = b"r", b"m", b"f"
@@ -47,52 +44,6 @@ class Refused(Exception):
         self.details = {"kind": kind, **details}
 
 
-# --- Modules ---------------------------------------------------------------------------------------------------------
-
-
-def allow_module(spec):
-    """Lets Gymnasium import the module of an id such as `my_module:MyEnv-v0`, or refuses it without importing anything.
-
-    Whoever named the environment may be a stranger: then the module has to be an installed package.
-    """
-    module, colon, _ = spec["id"].partition(":")
-    if not colon:
-        return
-    if not all(part.isidentifier() for part in module.split(".")):
-        raise Refused("id", reason=f"{module!r} is not the name of a Python module")
-    package = module.split(".")[0]
-    found = places_of(package)
-    if spec["modules"] == "installed":
-        folders = [*installed_packages(), *spec["path"]]
-        if not found or not all(within(place, folders) for place in found):
-            raise Refused("untrusted", module=module, file=(found or places_of(package, [os.getcwd()]) or [None])[0])
-    elif not found:
-        # Last, so that nothing there is taken for an installed package.
-        sys.path.append(os.getcwd())
-
-
-def places_of(package, path=None):
-    """The file of a package, or the folders of one without; none if it is not found. Nothing is imported."""
-    find = importlib.util.find_spec if path is None else importlib.machinery.PathFinder.find_spec
-    try:
-        spec = find(package) if path is None else find(package, path)
-    except ValueError:  # A module that was not found by a search, such as __main__.
-        spec = None
-    if spec is None:
-        return []
-    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or [])
-
-
-def installed_packages():
-    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
-    return folders + getattr(site, "getsitepackages", list)()
-
-
-def within(place, folders):
-    place = os.path.realpath(place)
-    return any(place.startswith(os.path.realpath(folder) + os.sep) for folder in folders)
-
-
 # --- Gymnasium -------------------------------------------------------------------------------------------------------
 
 
@@ -108,18 +59,22 @@ class Gym:
             arguments.setdefault("render_mode", "rgb_array")
         if spec["id"].startswith("ALE/"):
             gymnasium.register_envs(imported("ale_py", "ale-py>=0.12"))
-        allow_module(spec)
+        module, colon, _ = spec["id"].partition(":")
+        if colon:
+            allow_module(spec, module, by=None)
+        # Whatever is wrong with the name of a wrapper is said before anything is made.
+        wrappers = [Wrapper(gymnasium, spec, text) for text in spec["wrappers"]]
         try:
             self.envs = [gymnasium.make(spec["id"], **arguments) for _ in range(spec["count"])]
         except (gymnasium.error.Error, ModuleNotFoundError) as error:
             raise Refused("id", reason=one_line(error)) from error
+        for wrapper in wrappers:
+            self.envs = [wrapper.around(env) for env in self.envs]
         env = self.envs[0]
-        if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-            raise Refused("space", what="actions", space=repr(env.action_space))
-        self.first_action = int(env.action_space.start)
+        self.given = Actions(gymnasium.spaces, env.action_space)
         self.frame, self.element, self.scale, self.writer = view_of(gymnasium.spaces, env.observation_space)
-        self.actions = int(env.action_space.n)
-        self.names = meanings(env, self.actions)
+        self.actions = self.given.count
+        self.names = meanings(env, self.actions) or self.given.names
 
     def use(self, memory):
         """What a step touches, looked up once."""
@@ -136,9 +91,8 @@ class Gym:
             self.put[i](observation)
 
     def step(self):
-        rewards, flags, actions = self.rewards, self.flags, self.memory.actions
-        if self.first_action:
-            actions = actions + self.first_action
+        rewards, flags = self.rewards, self.flags
+        actions = self.given.of(self.memory.actions)
         for (i, step, put), action in zip(self.steps, actions):
             self.here = i
             observation, reward, terminated, truncated, _ = step(action)
@@ -160,83 +114,8 @@ class Gym:
             env.close()
 
 
-def view_of(spaces, space):
-    """The frame's shape, its kind of number, what scales it to about 1, and what writes observations into a frame."""
-    import numpy as np
-
-    if isinstance(space, spaces.Discrete):
-        return [int(space.n)], "u8", 1.0, functools.partial(one_hot, int(space.start), int(space.n))
-    if not isinstance(space, spaces.Box):
-        raise Refused("space", what="observations", space=repr(space))
-    shape = list(space.shape)
-    if space.dtype == np.uint8:
-        element, scale = "u8", 1.0 / max(float(space.high.max(initial=0)), 1.0)
-    elif np.issubdtype(space.dtype, np.floating):
-        element, scale = "f32", 1.0
-    else:
-        raise Refused("space", what="observations", space=repr(space))
-    put = functools.partial(whole, space.dtype)
-    # Channels come last in a frame; an image whose first axis is its shortest has them first.
-    if len(shape) == 3 and shape[0] < min(shape[1:]):
-        return [*shape[1:], shape[0]], element, scale, lambda row: put(np.moveaxis(row, -1, 0))
-    if len(shape) == 3:
-        return shape, element, scale, put
-    if len(shape) == 2 and element == "u8":
-        return [*shape, 1], element, scale, lambda row: put(row[..., 0])
-    return [int(np.prod(shape))], element, scale, lambda row: put(row.reshape(shape))
-
-
-def whole(promised, row):
-    """Writes observations into an array of their shape. One that is as the space promises goes there at once."""
-    import numpy as np
-
-    array, shape = np.ndarray, row.shape
-
-    def put(observation):
-        if observation.__class__ is array and observation.dtype is promised and observation.shape == shape:
-            row[...] = observation
-        else:
-            row[...] = fitting(observation, shape, row.dtype)
-
-    return put
-
-
-def one_hot(first, count, row):
-    def put(observation):
-        try:
-            place = operator.index(observation) - first
-        except TypeError:
-            raise gave(f"an observation that is no integer: {shown(observation)}") from None
-        if not 0 <= place < count:
-            raise gave(f"the observation {observation}, the space promises {first} to {first + count - 1}")
-        row.fill(0)
-        row[place] = 1
-
-    return put
-
-
 # --- What environments give ------------------------------------------------------------------------------------------
 # Whether numbers are finite is checked by the program, for all environments alike.
-
-
-def fitting(observation, shape, dtype):
-    """An observation that is not quite what the space promises, if no number of it changes by writing it."""
-    import numpy as np
-
-    try:
-        array = np.asarray(observation)
-    except ValueError:  # Rows of several lengths.
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise gave(f"an observation that is no array of numbers: {shown(observation)}")
-    if array.shape != shape:
-        raise gave(f"an observation of shape {array.shape}, the space promises {shape}")
-    if dtype == np.uint8:
-        with np.errstate(invalid="ignore"):
-            wrong = array[array.astype(np.uint8) != array]
-        if wrong.size:
-            raise gave(f"an observation with the number {wrong.flat[0]}, the space promises uint8")
-    return array
 
 
 def number(reward):
@@ -259,19 +138,20 @@ def gave(what):
     return Refused("gave", what=what)
 
 
-def shown(value):
+def shown(value, most=60):
     """A value in a few words."""
     text = one_line(repr(value))
-    return f"{text[:57]}..." if len(text) > 60 else text
+    return f"{text[: most - 3]}..." if len(text) > most else text
 
 
 def meanings(env, actions):
-    """What the actions are called, if the environment says so."""
+    """What the actions are called, if the environment says so and no wrapper has changed them."""
     try:
         names = [str(name) for name in env.unwrapped.get_action_meanings()]
+        same = env.action_space == env.unwrapped.action_space
     except Exception:
         return None
-    return names if len(names) == actions else None
+    return names if same and len(names) == actions else None
 
 
 # --- Atari -----------------------------------------------------------------------------------------------------------
@@ -562,6 +442,3 @@ def main():
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(1)
-
-
-main()

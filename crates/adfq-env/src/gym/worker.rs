@@ -20,7 +20,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SCRIPT: &str = include_str!("worker.py");
+/// Three files and a call. The first makes sure that the others import from nowhere foreign.
+const SCRIPT: &str =
+    concat!(include_str!("worker.py"), include_str!("modules.py"), include_str!("spaces.py"), "\n\nmain()\n");
 
 const RING: u8 = b'r';
 const MESSAGE: u8 = b'm';
@@ -44,6 +46,7 @@ struct Order<'a> {
     id: &'a str,
     count: usize,
     args: &'a Args,
+    wrappers: &'a [String],
     path: &'a [PathBuf],
     modules: Modules,
     purpose: &'a str,
@@ -88,8 +91,10 @@ enum Failure {
     Package { package: String, install: String },
     Id { reason: String },
     Game { games: Vec<String> },
-    Space { what: String, space: String },
-    Untrusted { module: String, file: Option<PathBuf> },
+    Space { what: String, space: String, reason: String },
+    Untrusted { module: String, file: Option<PathBuf>, by: Option<String> },
+    Wrapper { wrapper: String, reason: String },
+    Stranger { wrapper: String, reason: String },
     Gave { what: String, env: Option<usize> },
     Raised { error: String, traceback: String, env: Option<usize> },
 }
@@ -159,8 +164,19 @@ impl Worker {
             Purpose::Training => "training",
             Purpose::Evaluation => "evaluation",
         };
-        let (args, path, modules, pictures) = (&spec.args, &gym.path, gym.modules, spec.pictures);
-        worker.say(&Order { kind: kind.name(), id, count, args, path, modules, purpose, pictures })?;
+        let EnvSpec { args, wrappers, pictures, .. } = spec;
+        let (path, modules, pictures) = (&gym.path, gym.modules, *pictures);
+        worker.say(&Order {
+            kind: kind.name(),
+            id,
+            count,
+            args,
+            wrappers,
+            path,
+            modules,
+            purpose,
+            pictures,
+        })?;
         Ok(worker)
     }
 
@@ -362,8 +378,12 @@ impl Worker {
                 let closest = if closest.is_empty() { closest } else { format!("atari:{closest}") };
                 Error::Name { name: env, closest, known }
             }
-            Ok(Failure::Space { what, space }) => Error::Space { env, what, space },
-            Ok(Failure::Untrusted { module, file }) => Error::Untrusted { env, module, file },
+            Ok(Failure::Space { what, space, reason }) => Error::Space { env, what, space, reason },
+            Ok(Failure::Untrusted { module, file, by }) => {
+                Error::Untrusted { name: by.unwrap_or(env), module, file }
+            }
+            Ok(Failure::Wrapper { wrapper, reason }) => Error::Wrapper { env, wrapper, reason },
+            Ok(Failure::Stranger { wrapper, reason }) => Error::Stranger { env, wrapper, reason },
             Ok(Failure::Gave { what, env: place }) => {
                 Error::Gave { env, index: self.first + place.unwrap_or(0), what }
             }

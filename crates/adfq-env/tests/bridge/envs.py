@@ -7,7 +7,7 @@ import time
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
 
 class Counter(gymnasium.Env):
@@ -32,6 +32,8 @@ class Counter(gymnasium.Env):
             "integers": Box(low, high, (4,), np.int32),
             "dict": Dict(a=Box(0, 1, (2,))),
             "bits": MultiBinary(4),
+            "board": Box(0, 1, (4, 5, 2), np.bool_),
+            "several": MultiDiscrete([2, 4]),
         }[kind]
         self.episode = -1
 

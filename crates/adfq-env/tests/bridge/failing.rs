@@ -208,16 +208,12 @@ fn what_cannot_be_made_is_said_in_one_line() {
     let Some(python) = python() else { return };
     let said = |maker: Maker| maker.env().err().unwrap().to_string();
     let gym = |name: &str| said(maker(python.clone(), name, json!({})));
-    let counter = |kind: &str| said(own(python.clone(), "Counter", json!({"kind": kind})));
     for (message, parts) in [
         (gym("gym:CartPool-v1"), ["gym:CartPool-v1 cannot be made: ", "CartPole"]),
         (gym("gym:CartPole-v99"), ["gym:CartPole-v99 cannot be made: ", "v1"]),
         (gym("gym:no_such_module:Env-v0"), ["cannot be made", "no_such_module"]),
         (gym("gym:"), ["gym: cannot be made: ", "Malformed environment ID"]),
         (gym("atari:pongg"), ["there is no environment \"atari:pongg\"", "did you mean \"atari:pong\"?"]),
-        (counter("dict"), ["the observations of gym:tests.bridge.envs:Counter-v0 are Dict(", "wrap"]),
-        (counter("bits"), ["the observations of", "MultiBinary(4)"]),
-        (counter("integers"), ["the observations of", "int32"]),
         (
             said(own(python.clone(), "Continuous", json!({}))),
             ["the actions of", "Box(-1.0, 1.0, (2,), float32)"],

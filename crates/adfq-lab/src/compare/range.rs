@@ -24,7 +24,7 @@ impl Range {
     /// The reference scores of an environment with the arguments of these runs, if they are recorded.
     pub(super) fn of(env: &str, runs: &[&Run]) -> Option<Self> {
         let names = runs.iter().flat_map(|run| run.settings.keys());
-        let arguments = names.filter_map(|name| name.strip_prefix("env_args."));
+        let arguments = names.filter_map(|name| argument(name));
         let scores = reference(env, arguments)?;
         let source = match scores.random_source == scores.good_source {
             true => scores.good_source,
@@ -37,4 +37,10 @@ impl Range {
     pub(super) fn normalised(&self, x: f64) -> f64 {
         (x - self.low) / (self.high - self.low)
     }
+}
+
+/// The argument of the environment that a setting is, if it is one. A wrapper makes another environment as one does.
+fn argument(setting: &str) -> Option<&str> {
+    let setting = setting.strip_prefix("evaluation.").unwrap_or(setting);
+    if setting == "wrappers" { Some(setting) } else { setting.strip_prefix("env_args.") }
 }

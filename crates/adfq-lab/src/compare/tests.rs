@@ -475,6 +475,18 @@ fn arguments_of_an_environment_may_void_its_reference() {
     assert_eq!(high, [Some(14.6), None]);
 }
 
+/// So are a wrapper and arguments of the environment that is evaluated in.
+#[test]
+fn wrappers_and_arguments_of_evaluation_void_a_reference() {
+    let runs = Runs::new();
+    runs.add("a", "gym:CartPole-v1", DQN, 0, "wrappers = [\"TimeLimit(9)\"]\n", &[1.0]);
+    runs.add("b", "gym:LunarLander-v3", DQN, 0, "[evaluation.env_args]\ngravity = -5.0\n", &[1.0]);
+    runs.add("c", "gym:MountainCar-v0", DQN, 0, "", &[1.0]);
+    let environments = runs.compare(0).unwrap().environments;
+    let known: Vec<_> = environments.iter().map(|it| it.range.is_some()).collect();
+    assert_eq!(known, [false, false, true]);
+}
+
 #[test]
 fn the_seed_of_the_bootstrap_decides_all_chance() {
     let runs = Runs::new();
