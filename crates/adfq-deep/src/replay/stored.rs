@@ -144,7 +144,7 @@ mod tests {
     fn streams_that_are_too_short_too_long_or_damaged_are_errors() {
         let Frames::Lz4(good) = Frames::Bytes(frames(1_000)).compressed() else { panic!() };
         assert!(read(&Frames::Lz4(good.clone()), 1_001).is_err());
-        let mut reader = |frames: Frames| {
+        let reader = |frames: Frames| {
             let mut reader = frames.reader(100);
             (0..999).try_for_each(|_| reader.next().map(drop)).is_ok() && reader.is_at_end()
         };

@@ -272,7 +272,8 @@ impl Learners {
     ///
     /// [`ReplayState`]: crate::replay::ReplayState
     pub fn priorities(&self, run: usize) -> Result<(Vec<f32>, f64)> {
-        let (priorities, largest) = self.all_priorities()?.of(run);
+        let all = self.all_priorities()?;
+        let (priorities, largest) = all.of(run);
         Ok((priorities.to_vec(), largest))
     }
 
