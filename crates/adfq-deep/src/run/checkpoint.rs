@@ -148,6 +148,20 @@ impl Snapshot {
 
     /// The run as it is now, with what has to be known of its files.
     pub fn of(run: &Run, segments: &[SegmentEntry], logs: LogLengths) -> Result<Self> {
+        Self::with_priorities(run, segments, logs, run.replay.priorities())
+    }
+
+    /// The same without the replay memory, for a checkpoint from which no run goes on.
+    pub fn without_memory(run: &Run, logs: LogLengths) -> Result<Self> {
+        Self::with_priorities(run, &[], logs, vec![])
+    }
+
+    fn with_priorities(
+        run: &Run,
+        segments: &[SegmentEntry],
+        logs: LogLengths,
+        priorities: Vec<f32>,
+    ) -> Result<Self> {
         let learner = &run.learner;
         let state = State {
             space: run.space.clone(),
@@ -176,7 +190,7 @@ impl Snapshot {
             target: learner.target.clone(),
             adam_m: learner.adam.m.clone(),
             adam_v: learner.adam.v.clone(),
-            priorities: run.replay.priorities(),
+            priorities,
             algorithm: learner.algorithm.save()?,
         })
     }

@@ -130,7 +130,7 @@ impl Observer for Checkpointer {
         };
         self.lock.folder().check_there()?;
         let room = Room::take(Snapshot::bytes(run));
-        let snapshot = Snapshot::of(run, &[], self.log_lengths()?)?;
+        let snapshot = Snapshot::without_memory(run, self.log_lengths()?)?;
         let files = self.files.clone();
         self.writer.add(room, move || {
             files.run.check_there()?;
