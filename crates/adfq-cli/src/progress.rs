@@ -9,7 +9,7 @@ use adfq_deep::evaluate::Evaluation;
 use adfq_deep::metrics::Metrics;
 use adfq_deep::run::folder::read_config;
 use adfq_deep::training::{self, Ending, Job, Outcome, Resources};
-use adfq_deep::{Config, Digits, Host, Observer, Observers, Restart, Result, Run, Summary};
+use adfq_deep::{Config, Digits, Host, Observer, Observers, Restart, Result, Run, Summary, Timeline};
 use anyhow::bail;
 use console::Term;
 use indicatif::{
@@ -126,7 +126,10 @@ impl Bars {
         bars.all.finish_and_clear();
         let (outcomes, timelines) = trained?;
         for timeline in timelines {
-            self.say(&format!("where the time of the runs on the GPU went: {timeline}"));
+            self.say(&format!(
+                "where the time {}went: {timeline}",
+                if count > 1 { "of the runs " } else { "" }
+            ));
         }
         let (mut summaries, mut errors, mut unfinished) = (vec![], vec![], 0);
         for Outcome { folder, ending } in outcomes {
@@ -218,6 +221,8 @@ struct Shown {
     evaluated: Option<f64>,
     sigma: Option<f64>,
     evaluating: bool,
+    /// Where the time went, where there is room to say so.
+    times: Option<Timeline>,
 }
 
 impl Shown {
@@ -238,8 +243,19 @@ impl fmt::Display for Shown {
         for (name, value) in values.filter_map(|(name, value)| Some((name, value?))) {
             write!(f, ", {name} {}", Digits(value))?;
         }
-        if self.evaluating { write!(f, ", evaluating") } else { Ok(()) }
+        if self.evaluating {
+            write!(f, ", evaluating")?;
+        }
+        self.times.map_or(Ok(()), |times| write!(f, "{}", shares(&times)))
     }
+}
+
+/// What takes a hundredth of the time or more.
+fn shares(times: &Timeline) -> String {
+    let shares = times.parts().map(|(name, time)| (name, times.percent(time)));
+    let shares = shares.iter().filter(|(_, percent)| *percent >= 1.0);
+    let shares: Vec<_> = shares.map(|(name, percent)| format!("{name} {percent:.0} %")).collect();
+    if shares.is_empty() { String::new() } else { format!("; time: {}", shares.join(", ")) }
 }
 
 impl Bar {
@@ -266,6 +282,7 @@ impl Observer for Bar {
     }
 
     fn metrics(&mut self, run: &Run, metrics: &Metrics) -> Result<()> {
+        self.shown.times = self.bar.is_hidden().then_some(*run.timeline());
         self.refresh(metrics);
         for notice in self.notices.see(metrics, run.learner().rewards.largest().into()) {
             let (name, step) = (self.bar.prefix(), HumanCount(metrics.step));

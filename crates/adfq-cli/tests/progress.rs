@@ -39,6 +39,52 @@ fn several_runs_have_a_line_for_all() {
     assert!(said.contains("all 3 runs: step ") && said.contains(" of 90,000, "), "{said}");
 }
 
+/// The parts add up to the whole, in the file and in the line at the end, and lines on the way show them too.
+#[test]
+fn the_table_of_times_accounts_for_the_wall_clock() {
+    let dir = tempdir().unwrap();
+    let busy = [
+        "--set",
+        "logging.metrics=1000",
+        "--set",
+        "logging.checkpoint=1000",
+        "--set",
+        "evaluation.every=5000",
+    ];
+    let one = succeed(train(&dir.path().join("one"), &[&busy[..], &["--progress", "0.001"]].concat()));
+    let several = succeed(train(&dir.path().join("several"), &[&busy[..], &["--seeds", "0..2"]].concat()));
+    let of_several =
+        std::fs::read_dir(dir.path().join("several")).unwrap().map(|entry| entry.unwrap().path());
+    let folders: Vec<_> = of_several.chain([dir.path().join("one")]).collect();
+    assert_eq!(folders.len(), 4);
+    for folder in folders {
+        let times = std::fs::read_to_string(folder.join("times.json")).unwrap();
+        let times: serde_json::Value = serde_json::from_str(&times).unwrap();
+        let parts = times["parts"].as_object().unwrap();
+        let sum: f64 = parts.values().map(|part| part.as_f64().unwrap()).sum();
+        let wall = times["wall"].as_f64().unwrap();
+        assert!(sum >= 0.98 * wall && sum <= 1.001 * wall, "{times}");
+        for part in [
+            "start",
+            "training",
+            "evaluation",
+            "logs",
+            "taking checkpoints",
+            "waiting for checkpoints",
+            "end",
+        ] {
+            assert!(parts[part].as_f64().unwrap() > 0.0, "{part}: {times}");
+        }
+    }
+    let said = |output: std::process::Output| String::from_utf8(output.stderr).unwrap();
+    let (one, several) = (said(one), said(several));
+    let table =
+        |said: &str, begins: &str| said.lines().any(|line| line.starts_with(begins) && line.contains(" %)"));
+    assert!(table(&one, "where the time went: "), "{one}");
+    assert!(table(&several, "where the time of the runs went: "), "{several}");
+    assert!(one.lines().any(|line| line.contains(" left") && line.contains("; time: ")), "{one}");
+}
+
 #[test]
 fn the_interval_must_be_one() {
     let dir = tempdir().unwrap();

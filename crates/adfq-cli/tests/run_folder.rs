@@ -503,6 +503,21 @@ fn a_full_disk_names_the_command_that_goes_on() {
     }
 }
 
+/// 10 × 10 cells in four channels: 400 bytes as they come, 50 as bits, and 9 for the step. The memory read back is the same.
+#[test]
+fn a_cell_of_minatar_is_a_bit_on_disk() {
+    let dir = tempdir().unwrap();
+    let (whole, part) = (dir.path().join("whole"), dir.path().join("part"));
+    let train = |folder: &Path| train(folder, "minatar/breakout", &["envs=2", "replay.capacity=4000"]);
+    succeed(train(&whole));
+    let bytes: u64 = saved(&whole, "replay-").iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!((2_000 * 59..2_000 * 80).contains(&bytes), "{bytes}");
+    copy(&whole, &part);
+    set_back(&part);
+    assert!(said(resume(&part)).contains("at step 1,800 of 2,000"));
+    assert_eq!(record(&part), record(&whole));
+}
+
 #[test]
 fn a_bad_configuration_names_its_file_and_line() {
     let dir = tempdir().unwrap();

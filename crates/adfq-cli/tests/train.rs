@@ -232,7 +232,7 @@ fn a_checkpoint_of_another_version_is_refused_by_name() {
     let before = fs::read(run.join("metrics.csv")).unwrap();
     for command in [eval, resume(&run)] {
         let said = complaint(command);
-        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 5"), "{said}");
+        assert!(said.contains("a checkpoint of format 99") && said.contains("reads format 6"), "{said}");
     }
     // Starting over would have thrown away what was there.
     assert_eq!(fs::read(run.join("metrics.csv")).unwrap(), before);

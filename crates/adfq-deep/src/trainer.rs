@@ -5,10 +5,12 @@ use crate::backend::{Backend, Cpu};
 use crate::evaluate::{Evaluation, Round, Seen, play};
 use crate::metrics::Metrics;
 use crate::run::{Restart, Restarts, Run, Summary};
-use crate::timeline::{Clock, Timeline};
+use crate::timeline::{Stopwatch, Timeline};
 use crate::{Config, Error, Host, Result};
+use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// What watches a run. An error of an observer ends its run.
 pub trait Observer {
@@ -28,12 +30,21 @@ pub trait Observer {
     fn evaluated(&mut self, _run: &Run, _evaluation: &Evaluation) -> Result<()> {
         Ok(())
     }
-    /// A good moment to save: all that was learned is in the run.
+    /// A checkpoint is about to be taken: now is the time to wait for what it needs.
+    fn about_to_save(&mut self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+    /// A good moment to save: all that was learned is in the run. It goes on when this returns; what is written beside it
+    /// is waited for in [`settle`](Self::settle).
     fn checkpoint(&mut self, _run: &Run) -> Result<()> {
         Ok(())
     }
     /// An environment had failed and was started anew.
     fn restarted(&mut self, _run: &Run, _restart: &Restart) -> Result<()> {
+        Ok(())
+    }
+    /// Training stops here, at the end, before it or with an error: what is done beside it has to be done now.
+    fn settle(&mut self) -> Result<()> {
         Ok(())
     }
     /// The run is at its end.
@@ -86,7 +97,7 @@ impl Stop<'_> {
 pub struct Trainer {
     runs: Vec<Run>,
     backend: Box<dyn Backend>,
-    timeline: Timeline,
+    watch: Stopwatch,
 }
 
 impl Trainer {
@@ -120,7 +131,7 @@ impl Trainer {
         for (number, run) in runs.iter_mut().enumerate() {
             run.players.iter_mut().for_each(|player| player.owner = number);
         }
-        Ok(Self { timeline: Timeline::new(backend.lags()), runs, backend })
+        Ok(Self { watch: Stopwatch::new(backend.lags()), runs, backend })
     }
 
     /// The runs.
@@ -143,9 +154,14 @@ impl Trainer {
         self.runs
     }
 
-    /// Where the time went so far. Only a GPU's is measured.
+    /// Where the time went so far. The parts of a step are told apart on a GPU.
     pub fn timeline(&self) -> &Timeline {
-        &self.timeline
+        &self.watch.timeline
+    }
+
+    /// Counts what was done for these runs since then as their start.
+    pub(crate) fn begun_at(&mut self, begun: Instant) {
+        self.watch.begin_at(begun);
     }
 
     /// Environment steps so far, of each run that has not failed.
@@ -157,7 +173,22 @@ impl Trainer {
     /// is a list of observers for each run. A run that fails stands still and the others go on
     /// ([`Run::failure`]); an error if all have failed.
     pub fn train<'a>(&mut self, observers: &mut [Observers], stop: impl Into<Stop<'a>>) -> Result<bool> {
-        let stop = stop.into();
+        self.watch.lap(|timeline| &mut timeline.starting);
+        let ended = self.train_until(observers, stop.into());
+        self.watch.lap_after_steps();
+        // Whatever happened: what is saved is whole before anybody looks at it.
+        let settled = self.settle(observers);
+        self.watch.lap(|timeline| &mut timeline.waiting);
+        let ended = ended?;
+        settled?;
+        if ended {
+            self.finish(observers)?;
+        }
+        Ok(ended)
+    }
+
+    /// Trains until the end, or until it is time to stop. Says whether it was the end.
+    fn train_until(&mut self, observers: &mut [Observers], stop: Stop) -> Result<bool> {
         let config = self.runs[0].config.clone();
         let Config { steps, logging, evaluation, .. } = &config;
         while (self.step() < *steps || self.owes_evaluation()) && !self.has_reached() {
@@ -194,21 +225,40 @@ impl Trainer {
                     continue;
                 }
                 self.note_best()?;
-                self.tell(observers, |run, observers| {
+                self.tell_beside(observers, |run, observers| {
                     let Some(evaluation) = &run.evaluated else { return Ok(()) };
                     observers.iter_mut().try_for_each(|observer| observer.evaluated(run, evaluation))
                 })?;
+                // The best one is saved.
+                self.watch.lap(|timeline| &mut timeline.saving);
             }
             if due(logging.checkpoint) || self.has_reached() {
                 self.checkpoint(observers)?;
             }
         }
-        self.backend.sync(&mut self.runs)?;
-        self.tell(observers, |run, observers| {
-            let summary = Summary::new(run)?;
-            observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))
-        })?;
         Ok(true)
+    }
+
+    /// Waits for what observers do beside training, of runs that have failed too.
+    fn settle(&mut self, observers: &mut [Observers]) -> Result<()> {
+        for (run, observers) in self.runs.iter_mut().zip(observers) {
+            let settled = observers.iter_mut().map(|observer| observer.settle()).find_map(Result::err);
+            run.failure = run.failure.take().or(settled);
+        }
+        check_sound(&mut self.runs)
+    }
+
+    /// Tells what the runs have reached.
+    fn finish(&mut self, observers: &mut [Observers]) -> Result<()> {
+        self.backend.sync(&mut self.runs)?;
+        let told = self.tell_beside(observers, |run, observers| {
+            let summary = Summary::new(run)?;
+            observers.iter_mut().try_for_each(|observer| observer.finished(run, &summary))?;
+            run.summary = Some(summary);
+            Ok(())
+        });
+        self.watch.lap(|timeline| &mut timeline.finishing);
+        told
     }
 
     /// Whether an evaluation was begun and not played to its end.
@@ -228,19 +278,32 @@ impl Trainer {
     }
 
     fn write_metrics(&mut self, observers: &mut [Observers]) -> Result<()> {
+        self.watch.lap_after_steps();
         self.backend.collect(&mut self.runs, true)?;
+        self.watch.lap_in_step(|timeline| &mut timeline.learning);
+        let timeline = self.watch.timeline;
         self.tell(observers, |run, observers| {
+            run.timeline = timeline;
             let row = run.metrics();
             observers.iter_mut().try_for_each(|observer| observer.metrics(run, &row))
-        })
+        })?;
+        self.watch.lap(|timeline| &mut timeline.logging);
+        Ok(())
     }
 
     /// Tells observers that now is a good moment to save.
     fn checkpoint(&mut self, observers: &mut [Observers]) -> Result<()> {
-        self.backend.sync(&mut self.runs)?;
+        self.watch.lap_after_steps();
         self.tell(observers, |run, observers| {
+            observers.iter_mut().try_for_each(|observer| observer.about_to_save(run))
+        })?;
+        self.watch.lap(|timeline| &mut timeline.waiting);
+        self.backend.sync(&mut self.runs)?;
+        self.tell_beside(observers, |run, observers| {
             observers.iter_mut().try_for_each(|observer| observer.checkpoint(run))
-        })
+        })?;
+        self.watch.lap(|timeline| &mut timeline.saving);
+        Ok(())
     }
 
     /// Tells of environments that were started anew, in runs that have failed since too.
@@ -264,25 +327,40 @@ impl Trainer {
         })
     }
 
+    /// The same where each run takes a while. A GPU waits for all of them, so they are told side by side; on the CPU runs
+    /// have threads of their own.
+    fn tell_beside(
+        &mut self,
+        observers: &mut [Observers],
+        tell: impl Fn(&mut Run, &mut Observers) -> Result<()> + Sync,
+    ) -> Result<()> {
+        if !self.backend.lags() {
+            return self.tell(observers, tell);
+        }
+        let told = self.runs.par_iter_mut().zip(observers).filter(|(run, _)| run.failure.is_none());
+        told.for_each(|(run, observers)| run.failure = tell(run, observers).err());
+        check_sound(&mut self.runs)
+    }
+
     /// One step in every environment of every run, and the gradient steps that are due.
     pub fn advance(&mut self) -> Result<()> {
-        let Self { runs, backend, timeline } = self;
-        let mut clock = Clock::start(timeline);
+        let Self { runs, backend, watch } = self;
+        watch.lap_in_step(|timeline| &mut timeline.other);
         if !backend.lags() {
             backend.learn(runs)?;
         }
         backend.act(runs)?;
         each_sound(runs, |_, run| run.choose())?;
-        clock.lap(|timeline| &mut timeline.acting);
+        watch.lap_in_step(|timeline| &mut timeline.acting);
         // Environments in other processes step while gradient steps are put on a GPU's stream.
         each_sound(runs, |_, run| Ok(run.envs.begin(&run.actions)?))?;
-        clock.lap(|timeline| &mut timeline.stepping);
+        watch.lap_in_step(|timeline| &mut timeline.stepping);
         if backend.lags() {
             backend.learn(runs)?;
         }
-        clock.lap(|timeline| &mut timeline.learning);
+        watch.lap_in_step(|timeline| &mut timeline.learning);
         each_sound(runs, |_, run| run.finish_step())?;
-        clock.lap(|timeline| &mut timeline.stepping);
+        watch.lap_in_step(|timeline| &mut timeline.stepping);
         each_sound(runs, |number, run| {
             for env in 0..run.config.envs {
                 match run.restarted.contains(&env) {
@@ -300,7 +378,7 @@ impl Trainer {
             true => backend.collect(runs, false)?,
             false => backend.learn(runs)?,
         }
-        clock.lap(|timeline| &mut timeline.remembering);
+        watch.lap_in_step(|timeline| &mut timeline.remembering);
         Ok(())
     }
 
@@ -312,8 +390,8 @@ impl Trainer {
     /// The same. When somebody asks to stop, what was played is thrown away and the runs owe the evaluation; the answer is
     /// then false.
     fn evaluate_unless(&mut self, episodes: usize, stop: Stop) -> Result<bool> {
-        let Self { runs, backend, timeline } = self;
-        let mut clock = Clock::start(timeline);
+        let Self { runs, backend, watch } = self;
+        watch.lap_after_steps();
         backend.learn(runs)?;
         let step = runs.iter().map(Run::step).max().unwrap_or(0);
         let parallel = runs[0].host.registry.is_outside(&runs[0].config.env);
@@ -329,7 +407,7 @@ impl Trainer {
         players.into_iter().for_each(|player| runs[player.owner].players.push(player));
         let played = played?;
         runs.iter_mut().for_each(|run| run.owes_evaluation = played.is_none());
-        clock.lap(|timeline| &mut timeline.evaluating);
+        watch.lap(|timeline| &mut timeline.evaluating);
         let Some(played) = played else { return Ok(false) };
         for (run, played) in runs.iter_mut().zip(played).filter(|(run, _)| run.failure.is_none()) {
             match played {

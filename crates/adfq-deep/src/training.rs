@@ -2,7 +2,7 @@
 //! by side. Training the same runs again continues what is missing.
 
 use crate::config::{Tuned, env_args, wrappers};
-use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result};
+use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result, write_times};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -348,8 +349,8 @@ pub fn jobs_in(folder: &Path, configs: Vec<Config>, settings: &[String]) -> Vec<
 }
 
 /// Trains these runs to their ends, several side by side. Runs that are finished already stay as they are. Runs that were
-/// stopped continue. A run that fails does not stop the others. When it is time to stop, all runs are saved. On a GPU the
-/// timelines say where the time of each group of runs went.
+/// stopped continue. A run that fails does not stop the others. When it is time to stop, all runs are saved. The timelines say
+/// where the time went: on a GPU that of each group of runs, on the CPU that of all runs added up.
 pub fn train<'a>(
     jobs: Vec<Job>,
     host: &Host,
@@ -359,7 +360,7 @@ pub fn train<'a>(
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let stop = stop.into();
     match resources.device {
-        Device::Cpu => Ok((on_cpu(jobs, host, resources, watch, stop)?, vec![])),
+        Device::Cpu => on_cpu(jobs, host, resources, watch, stop),
         #[cfg(feature = "cuda")]
         Device::Cuda(number) => cuda::train(number, jobs, host, resources.together, watch, stop),
         #[cfg(not(feature = "cuda"))]
@@ -369,9 +370,12 @@ pub fn train<'a>(
 
 /// A run that has been begun, or one that was finished before.
 enum Begun {
-    Ready(Box<(PathBuf, Run, Observers<'static>)>),
+    Ready(Box<Ready>),
     Finished(Box<Summary>),
 }
+
+/// A folder, the run in it, and what watches it.
+type Ready = (PathBuf, Run, Observers<'static>);
 
 impl Job {
     /// Makes the run, or takes it up.
@@ -415,15 +419,23 @@ fn on_cpu(
     resources: &Resources,
     watch: &Watch,
     stop: Stop,
-) -> Result<Vec<Outcome>> {
+) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let order: Vec<PathBuf> = jobs.iter().map(|job| job.folder.clone()).collect();
     let at_once = resources.jobs.unwrap_or(cores()).clamp(1, jobs.len().max(1));
     let alone = jobs.len() == 1 && resources.threads.is_none();
     let queue = Mutex::new(VecDeque::from(jobs));
-    let done = Mutex::new(vec![]);
+    let (done, timelines) = (Mutex::new(vec![]), Mutex::new(vec![]));
     let work = || {
         while let Some(job) = next(&queue).filter(|_| !stop.is_set()) {
-            let ending = job.begin(host, watch).and_then(|begun| train_alone(begun, stop));
+            let now = Instant::now();
+            let ending = job.begin(host, watch).and_then(|begun| match begun {
+                Begun::Finished(summary) => Ok(Ending::WasFinished(summary)),
+                Begun::Ready(ready) => {
+                    let (ending, timeline) = train_alone(*ready, now, stop)?;
+                    locked(&timelines).push(timeline);
+                    ending
+                }
+            });
             locked(&done).push(Outcome { folder: job.folder, ending: Some(ending) });
         }
     };
@@ -445,25 +457,42 @@ fn on_cpu(
         Some(at) => done.swap_remove(at),
         None => Outcome { folder, ending: None },
     };
-    Ok(order.into_iter().map(outcome).collect())
+    let timelines = timelines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let added_up = timelines.into_iter().reduce(|mut sum: Timeline, timeline| {
+        sum += timeline;
+        sum
+    });
+    Ok((order.into_iter().map(outcome).collect(), added_up.into_iter().collect()))
 }
 
-fn train_alone(begun: Begun, stop: Stop) -> Result<Ending> {
-    match begun {
-        Begun::Finished(summary) => Ok(Ending::WasFinished(summary)),
-        Begun::Ready(ready) => {
-            let (folder, run, observers) = *ready;
-            let mut trainer = Trainer::on_cpu(vec![run])?;
-            let trained = trainer.train(&mut [observers], stop);
-            ending(&folder, trainer.run(), trained)
-        }
+/// Trains one run, which was begun at this moment, and says where its time went.
+fn train_alone(ready: Ready, begun: Instant, stop: Stop) -> Result<(Result<Ending>, Timeline)> {
+    let (folder, run, observers) = ready;
+    let mut trainer = Trainer::on_cpu(vec![run])?;
+    trainer.begun_at(begun);
+    let mut observers = [observers];
+    let trained = trainer.train(&mut observers, stop);
+    let timeline = *trainer.timeline();
+    note_times(&folder, &trained, &timeline, begun);
+    // The folder is held until here.
+    drop(observers);
+    Ok((ending(&folder, &mut trainer.into_runs()[0], trained), timeline))
+}
+
+/// Writes where the time of a run went to its folder, if it did not fail. A run is none the worse without.
+fn note_times(folder: &Path, trained: &Result<bool>, timeline: &Timeline, begun: Instant) {
+    if trained.is_ok() {
+        let _ = write_times(folder, timeline, begun.elapsed());
     }
 }
 
 /// How a run ended, given whether it came to its end.
-fn ending(folder: &Path, run: &Run, trained: Result<bool>) -> Result<Ending> {
+fn ending(folder: &Path, run: &mut Run, trained: Result<bool>) -> Result<Ending> {
     match trained.map_err(|error| name_checkpoint(error, folder))? {
-        true => Ok(Ending::Finished(Box::new(Summary::new(run)?))),
+        true => {
+            let summary = run.summary.take().map_or_else(|| Summary::new(run), Ok)?;
+            Ok(Ending::Finished(Box::new(summary)))
+        }
         false => Ok(Ending::Stopped { step: run.step(), steps: run.config().steps }),
     }
 }

@@ -10,6 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file to which is only ever appended.
 ///
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Debug)]
 pub struct Appender {
-    file: File,
+    file: Arc<File>,
     folder: Folder,
     name: OsString,
     path: PathBuf,
@@ -78,7 +79,7 @@ impl Appender {
             return Err(Error::Short { path, keep, found });
         }
         file.set_len(keep).and_then(|()| file.seek(SeekFrom::Start(keep))).map_err(failed)?;
-        Ok(Self { file, folder, name: name.to_owned(), path, len: keep })
+        Ok(Self { file: Arc::new(file), folder, name: name.to_owned(), path, len: keep })
     }
 
     /// Appends the bytes. After an error the file is as long as before, or, where the system refuses even that, has
@@ -87,8 +88,9 @@ impl Appender {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.folder.check_leads_to(&self.name, &self.file)?;
         let needed = self.len + bytes.len() as u64;
-        if let Err(source) = self.file.write_all(bytes) {
-            let _ = self.file.set_len(self.len).and_then(|()| self.file.seek(SeekFrom::Start(self.len)));
+        let mut file = &*self.file;
+        if let Err(source) = file.write_all(bytes) {
+            let _ = file.set_len(self.len).and_then(|()| file.seek(SeekFrom::Start(self.len)));
             return Err(Error::write(&self.path, needed, source));
         }
         self.len = needed;
@@ -103,13 +105,46 @@ impl Appender {
 
     /// Makes everything written so far survive a power cut.
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|source| Error::write(&self.path, self.len, source))
+        sync(&self.file, &self.path)
+    }
+
+    /// What syncs the file from another thread, while this one writes on.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("metrics.csv");
+    /// let mut log = adfq_files::Appender::open(&path, 0)?;
+    /// log.write(b"step,return\n")?;
+    /// let syncer = log.syncer();
+    /// std::thread::spawn(move || syncer.sync()).join().unwrap()?;
+    /// # Ok::<(), adfq_files::Error>(())
+    /// ```
+    pub fn syncer(&self) -> Syncer {
+        Syncer { file: self.file.clone(), path: self.path.clone() }
     }
 
     /// Where the file lies.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Makes what has been written to an [`Appender`] survive a power cut, from any thread.
+#[derive(Clone, Debug)]
+pub struct Syncer {
+    file: Arc<File>,
+    path: PathBuf,
+}
+
+impl Syncer {
+    /// The same as [`Appender::sync`].
+    pub fn sync(&self) -> Result<()> {
+        sync(&self.file, &self.path)
+    }
+}
+
+fn sync(file: &File, path: &Path) -> Result<()> {
+    file.sync_all().map_err(|source| Error::write(path, file.metadata().map_or(0, |data| data.len()), source))
 }
 
 #[cfg(test)]
@@ -173,7 +208,7 @@ mod tests {
             return;
         };
         let (folder, name) = (Folder::open("/dev").unwrap(), OsString::from("full"));
-        let mut log = Appender { file, folder, name, path: "metrics.csv".into(), len: 10 };
+        let mut log = Appender { file: Arc::new(file), folder, name, path: "metrics.csv".into(), len: 10 };
         let error = log.write(b"12345678").unwrap_err();
         assert!(matches!(error, Error::DiskFull { needed: 18, .. }), "{error}");
         assert_eq!(log.len(), 10);

@@ -143,11 +143,21 @@ pub(crate) fn replace_in(
     needed: u64,
     fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
+    put_in(folder, path, needed, fill)?;
+    folder.sync().map_err(|source| Error::write(path, needed, source))
+}
+
+/// The same, but for the last step: in a power cut the new name may be lost until the folder is synced. What the file
+/// holds is on disk.
+pub(crate) fn put_in(
+    folder: &Folder,
+    path: &Path,
+    needed: u64,
+    fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> Result<()> {
     let (partial, file) = create_partial(folder, path, needed)?;
     // `file` lives to the end, since its lock must last until the rename.
-    let written = write_through(&file, fill)
-        .and_then(|()| folder.rename(&partial, name_of(path)?))
-        .and_then(|()| folder.sync());
+    let written = write_through(&file, fill).and_then(|()| folder.rename(&partial, name_of(path)?));
     written.map_err(|source| {
         let _ = folder.remove(&partial);
         Error::write(path, needed, source)

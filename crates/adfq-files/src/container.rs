@@ -114,6 +114,12 @@ impl<'a> Container<'a> {
         folder.write_with(name, self.len(&header), |file| self.write_to(&header, file))
     }
 
+    /// The same for one of many files, as [`Folder::put_with`] does.
+    pub fn put_in(&self, folder: &Folder, name: &str) -> Result<()> {
+        let header = self.encoded_header(&folder.path().join(name))?;
+        folder.put_with(name, self.len(&header), |file| self.write_to(&header, file))
+    }
+
     fn encoded_header(&self, path: &Path) -> Result<Vec<u8>> {
         self.header().encode().map_err(|source| Error::io("write", path, source))
     }

@@ -147,10 +147,43 @@ impl Folder {
         needed: u64,
         fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> Result<()> {
+        self.check_before_write(name)?;
+        atomic::replace_in(self, &self.path.join(name), needed, fill).map_err(|error| self.said(error))
+    }
+
+    /// The same for one of many files: its name is sure to outlive a power cut only after [`sync_names`](Self::sync_names).
+    pub fn put_with(
+        &self,
+        name: &str,
+        needed: u64,
+        fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> Result<()> {
+        self.check_before_write(name)?;
+        atomic::put_in(self, &self.path.join(name), needed, fill).map_err(|error| self.said(error))
+    }
+
+    fn check_before_write(&self, name: &str) -> Result<()> {
         self.check_there()?;
         self.check_own(name)?;
-        self.remove_stale()?;
-        atomic::replace_in(self, &self.path.join(name), needed, fill).map_err(|error| self.said(error))
+        self.remove_stale()
+    }
+
+    /// Makes the names of all files that were put here survive a power cut.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// use std::io::Write;
+    ///
+    /// let folder = adfq_files::Folder::open(dir.path())?;
+    /// for name in ["a", "b"] {
+    ///     folder.put_with(name, 4, |file| file.write_all(b"done"))?;
+    /// }
+    /// folder.sync_names()?;
+    /// assert_eq!(folder.read("b")?, b"done");
+    /// # Ok::<(), adfq_files::Error>(())
+    /// ```
+    pub fn sync_names(&self) -> Result<()> {
+        self.sync().map_err(|source| self.said(Error::io("sync", &self.path, source)))
     }
 
     /// An error if there is something of this name that is not a file.

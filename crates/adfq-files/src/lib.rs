@@ -15,7 +15,7 @@ pub mod memory;
 pub mod protobuf;
 pub mod tensorboard;
 
-pub use append::Appender;
+pub use append::{Appender, Syncer};
 pub use atomic::{check_writable, create_folder, remove_stale, replace, write_atomic, write_atomic_with};
 pub use container::Container;
 pub use error::{Error, Result};

@@ -4,7 +4,7 @@
 //! length (u64), masked CRC-32C of the length, the event, masked CRC-32C of the event. Times come from the caller.
 //! Metrics for programs other than TensorBoard are text files behind an [`Appender`].
 
-use crate::{Appender, Folder, Result};
+use crate::{Appender, Folder, Result, Syncer};
 pub use event::Setting;
 use event::{Event, Value};
 use std::path::Path;
@@ -100,6 +100,11 @@ impl EventWriter {
     /// Makes everything written so far survive a power cut.
     pub fn sync(&self) -> Result<()> {
         self.log.sync()
+    }
+
+    /// What syncs the file from another thread ([`Appender::syncer`]).
+    pub fn syncer(&self) -> Syncer {
+        self.log.syncer()
     }
 
     /// Where the file lies.

@@ -36,6 +36,7 @@
 //! # Ok::<(), adfq_deep::replay::ReplayError>(())
 //! ```
 
+mod bits;
 mod digest;
 mod error;
 mod frames;
@@ -44,6 +45,7 @@ mod ring;
 mod sample;
 mod settings;
 mod state;
+mod stored;
 mod sum_tree;
 #[cfg(test)]
 mod tests;
@@ -53,6 +55,7 @@ pub use error::{ReplayError, Result};
 pub use sample::Sample;
 pub use settings::{PrioritySettings, ReplaySettings};
 pub use state::{ReplayState, Segment};
+pub use stored::Frames;
 pub use transition::Transition;
 
 use adfq_env::Space;

@@ -5,7 +5,7 @@
 //! [`Replay::kept`] begins can be thrown away. Files, and which segments they hold, are not known here.
 
 use super::ring::{Ring, Slot};
-use super::{Replay, ReplayError, Result};
+use super::{Frames, Replay, ReplayError, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -34,11 +34,18 @@ pub struct Segment {
     pub first: u64,
     /// How many slots.
     pub count: u64,
-    /// `count` records (reward f32, action u32, little-endian, and a byte of flags), then as many frames.
-    pub bytes: Vec<u8>,
+    /// `count` records: reward f32, action u32, little-endian, and a byte of flags.
+    pub steps: Vec<u8>,
+    /// As many frames.
+    pub frames: Frames,
 }
 
 impl Segment {
+    /// The bytes to be stored.
+    pub fn stored_bytes(&self) -> u64 {
+        (self.steps.len() + self.frames.stored().len()) as u64
+    }
+
     /// The counters of its slots.
     pub fn counters(&self) -> Range<u64> {
         self.first..self.first.saturating_add(self.count)
@@ -62,26 +69,39 @@ impl Replay {
         self.priorities.as_ref().map_or_else(Vec::new, |priorities| priorities.tree.weights().collect())
     }
 
+    /// How many numbers these are.
+    pub(crate) fn priorities_len(&self) -> usize {
+        if self.priorities.is_some() { self.places() } else { 0 }
+    }
+
     /// The counters of the slots of an environment that are not overwritten yet.
     pub(crate) fn kept(&self, env: usize) -> Result<Range<u64>> {
         Ok(self.ring(env)?.kept())
     }
 
+    /// The bytes that [`Replay::since`] takes at most.
+    pub(crate) fn bytes_since(&self, env: usize, from: u64) -> Result<u64> {
+        let counters = self.counters_since(env, from)?;
+        Ok((counters.end - counters.start) * (RECORD + self.layout.frame_bytes) as u64)
+    }
+
+    fn counters_since(&self, env: usize, from: u64) -> Result<Range<u64>> {
+        let kept = self.ring(env)?.kept();
+        Ok(from.clamp(kept.start, kept.end)..kept.end)
+    }
+
     /// The slots written since the counter `from` and not overwritten yet. The next call goes on from the end of
-    /// [`Segment::counters`].
+    /// [`Segment::counters`]. Frames of bits are packed.
     pub fn since(&self, env: usize, from: u64) -> Result<Segment> {
-        let written = self.ring(env)?;
-        let kept = written.kept();
-        let counters = from.clamp(kept.start, kept.end)..kept.end;
+        let (written, counters) = (self.ring(env)?, self.counters_since(env, from)?);
         let count = (counters.end - counters.start) as usize;
-        let mut bytes = Vec::with_capacity(count * (RECORD + self.layout.frame_bytes));
+        let mut steps = Vec::with_capacity(count * RECORD);
         for slot in written.pieces(counters.clone()).flat_map(|(slots, _)| slots) {
-            bytes.extend_from_slice(&encode(slot));
+            steps.extend_from_slice(&encode(slot));
         }
-        for (_, frames) in written.pieces(counters.clone()) {
-            bytes.extend_from_slice(frames);
-        }
-        Ok(Segment { env, first: counters.start, count: count as u64, bytes })
+        let pieces = written.pieces(counters.clone()).map(|(_, frames)| frames).collect::<Vec<_>>();
+        let frames = Frames::copy(pieces.into_iter(), count, self.layout.frame_bytes);
+        Ok(Segment { env, first: counters.start, count: count as u64, steps, frames })
     }
 
     /// Makes an empty memory the one that was saved: from here on it behaves as the original would, bit for bit.
@@ -164,16 +184,18 @@ impl Replay {
 
     fn fill(&mut self, segment: &Segment, missing: &mut [Vec<bool>]) -> Result<()> {
         self.ring(segment.env)?;
-        let frame_bytes = self.layout.frame_bytes;
-        let expected = (segment.count as usize).checked_mul(RECORD + frame_bytes);
-        if expected != Some(segment.bytes.len()) {
-            let (count, bytes) = (segment.count, segment.bytes.len());
-            return Err(misfit(format!("a segment of {count} slots has {bytes} bytes")));
+        let wrong = || {
+            let (count, bytes) = (segment.count, segment.stored_bytes());
+            misfit(format!("a segment of {count} slots has {bytes} bytes"))
+        };
+        let expected = usize::try_from(segment.count).ok().and_then(|count| count.checked_mul(RECORD));
+        if expected != Some(segment.steps.len()) {
+            return Err(wrong());
         }
         let (ring, missing) = (&mut self.rings[segment.env], &mut missing[segment.env]);
-        let (records, frames) = segment.bytes.split_at(segment.count as usize * RECORD);
-        let slots = records.chunks_exact(RECORD).zip(frames.chunks_exact(frame_bytes));
-        for (counter, (record, frame)) in segment.counters().zip(slots) {
+        let mut frames = segment.frames.reader(self.layout.frame_bytes);
+        for (counter, record) in segment.counters().zip(segment.steps.chunks_exact(RECORD)) {
+            let frame = frames.next().map_err(|_| wrong())?;
             if ring.kept().contains(&counter) {
                 let slot = decode(record);
                 if !slot.reward.is_finite() || slot.action as usize >= self.actions {
@@ -186,7 +208,7 @@ impl Replay {
                 missing[ring.place(counter)] = false;
             }
         }
-        Ok(())
+        if frames.is_at_end() { Ok(()) } else { Err(wrong()) }
     }
 
     fn settle(&mut self, starts: &[u64]) -> Result<()> {
@@ -208,7 +230,7 @@ impl Replay {
 
     /// Sets the priorities to the power of α, by place, and the largest priority so far.
     pub(crate) fn take_priorities(&mut self, largest: f64, saved: &[f32]) -> Result<()> {
-        let expected = if self.priorities.is_some() { self.places() } else { 0 };
+        let expected = self.priorities_len();
         if saved.len() != expected {
             return Err(misfit(format!("{} priorities, where there must be {expected}", saved.len())));
         }

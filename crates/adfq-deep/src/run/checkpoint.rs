@@ -11,7 +11,7 @@ use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::metrics::Stats;
 use crate::observation::Observation;
-use crate::replay::{Replay, ReplayState, Segment};
+use crate::replay::{Frames, Replay, ReplayState, Segment};
 use crate::{Config, Error, Host, Result};
 use adfq::random::ChaCha8Rng;
 use adfq_env::{Env, Envs, Space};
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,55 +109,107 @@ impl State {
     }
 }
 
-/// Writes one segment beside the checkpoints.
+/// Sections of a segment. Its frames are in one of the last three.
+const STEPS: &str = "steps";
+const BYTES: &str = "frames";
+const BITS: &str = "bits of frames";
+const LZ4: &str = "frames in LZ4";
+
+/// Writes one segment beside the checkpoints. Its name is sure to outlive a power cut once the folder is synced.
 pub fn write_segment(folder: &Folder, entry: &SegmentEntry, segment: &Segment) -> Result<()> {
     let mut file = Container::new(SEGMENT_KIND, VERSION);
-    file.put("slots", &segment.bytes[..]);
-    Ok(file.write_in(folder, &entry.file_name())?)
+    file.put(STEPS, &segment.steps[..]);
+    match &segment.frames {
+        Frames::Bytes(bytes) => file.put(BYTES, &bytes[..]),
+        Frames::Bits(bits) => file.put(BITS, &bits[..]),
+        Frames::Lz4(packed) => file.put(LZ4, &packed[..]),
+    };
+    Ok(file.put_in(folder, &entry.file_name())?)
 }
 
-/// Writes the checkpoint; the segments must be there already.
-pub fn write(
-    folder: &Folder,
-    name: &str,
-    run: &Run,
-    segments: &[SegmentEntry],
-    logs: LogLengths,
-) -> Result<()> {
-    let (learner, path) = (&run.learner, &folder.path().join(name));
-    let priorities = run.replay.priorities();
-    let state = State {
-        space: run.space.clone(),
-        step: run.step,
-        due: run.due,
-        owes_evaluation: run.owes_evaluation,
-        lost: run.lost.clone(),
-        adam_steps: learner.adam.t,
-        rewards: learner.rewards,
-        explorer: run.explorer.rng.clone(),
-        sampler: run.sampler.clone(),
-        stats: run.stats.clone(),
-        evaluated: run.evaluated.clone(),
-        best: run.best,
-        envs: run.envs.save()?,
-        observations: run.observations.clone(),
-        replay: run.replay.state(),
-        segments: segments.to_vec(),
-        logs,
-        restarts: run.restarts.count,
-    };
-    let state = postcard::to_stdvec(&state).map_err(|error| unfit(path, error))?;
-    let config = run.config.to_toml()?;
-    let mut file = Container::new(KIND, VERSION);
-    file.put("config", config.as_bytes());
-    file.put("state", &state[..]);
-    file.put("online", bytes(&learner.online));
-    file.put("target", bytes(&learner.target));
-    file.put("adam m", bytes(&learner.adam.m));
-    file.put("adam v", bytes(&learner.adam.v));
-    file.put("priorities", bytes(&priorities));
-    file.put("algorithm", learner.algorithm.save()?);
-    Ok(file.write_in(folder, name)?)
+/// A moment's copy of a run: all that a checkpoint holds. The run can go on while it is written.
+pub struct Snapshot {
+    config: String,
+    state: State,
+    online: Vec<f32>,
+    target: Vec<f32>,
+    adam_m: Vec<f32>,
+    adam_v: Vec<f32>,
+    priorities: Vec<f32>,
+    algorithm: Vec<u8>,
+}
+
+impl Snapshot {
+    /// The bytes that a copy of this run takes, but for small things.
+    pub fn bytes(run: &Run) -> u64 {
+        let numbers = 4 * run.learner.online.len() + run.replay.priorities_len();
+        (numbers * size_of::<f32>()) as u64
+    }
+
+    /// The run as it is now, with what has to be known of its files.
+    pub fn of(run: &Run, segments: &[SegmentEntry], logs: LogLengths) -> Result<Self> {
+        Self::with_priorities(run, segments, logs, run.replay.priorities())
+    }
+
+    /// The same without the replay memory, for a checkpoint from which no run goes on.
+    pub fn without_memory(run: &Run, logs: LogLengths) -> Result<Self> {
+        Self::with_priorities(run, &[], logs, vec![])
+    }
+
+    fn with_priorities(
+        run: &Run,
+        segments: &[SegmentEntry],
+        logs: LogLengths,
+        priorities: Vec<f32>,
+    ) -> Result<Self> {
+        let learner = &run.learner;
+        let state = State {
+            space: run.space.clone(),
+            step: run.step,
+            due: run.due,
+            owes_evaluation: run.owes_evaluation,
+            lost: run.lost.clone(),
+            adam_steps: learner.adam.t,
+            rewards: learner.rewards,
+            explorer: run.explorer.rng.clone(),
+            sampler: run.sampler.clone(),
+            stats: run.stats.clone(),
+            evaluated: run.evaluated.clone(),
+            best: run.best,
+            envs: run.envs.save()?,
+            observations: run.observations.clone(),
+            replay: run.replay.state(),
+            segments: segments.to_vec(),
+            logs,
+            restarts: run.restarts.count,
+        };
+        Ok(Self {
+            config: run.config.to_toml()?,
+            state,
+            online: learner.online.clone(),
+            target: learner.target.clone(),
+            adam_m: learner.adam.m.clone(),
+            adam_v: learner.adam.v.clone(),
+            priorities,
+            algorithm: learner.algorithm.save()?,
+        })
+    }
+
+    /// Writes the checkpoint; the segments must be there already.
+    pub fn write(&self, folder: &Folder, name: &str) -> Result<()> {
+        let state = postcard::to_stdvec(&self.state);
+        let state = state.map_err(|error| unfit(&folder.path().join(name), error))?;
+        let mut file = Container::new(KIND, VERSION);
+        file.put("config", self.config.as_bytes());
+        file.put("state", &state[..]);
+        file.put("online", bytes(&self.online));
+        file.put("target", bytes(&self.target));
+        file.put("adam m", bytes(&self.adam_m));
+        file.put("adam v", bytes(&self.adam_v));
+        file.put("priorities", bytes(&self.priorities));
+        file.put("algorithm", &self.algorithm[..]);
+        Ok(file.write_in(folder, name)?)
+    }
 }
 
 /// What a checkpoint holds, before there are environments to go on in.
@@ -306,14 +358,19 @@ fn read_config(file: &Container, path: &Path) -> Result<Config> {
 fn read_segment(folder: &Folder, entry: &SegmentEntry) -> Result<Segment> {
     let SegmentEntry { env, first, count, step: until } = *entry;
     let read = Container::read_in(folder, &entry.file_name(), SEGMENT_KIND, VERSION);
-    match read.and_then(|mut file| file.take("slots")) {
-        Ok(bytes) => Ok(Segment { env, first, count, bytes }),
+    match read.and_then(|mut file| Ok((file.take(STEPS)?, take_frames(&mut file)?))) {
+        Ok((steps, frames)) => Ok(Segment { env, first, count, steps, frames }),
         Err(error) if error.is_foreign_entry() => Err(error.into()),
         Err(error) => {
             let folder = folder.path().parent().unwrap_or(folder.path()).to_owned();
             Err(Error::Segment { source: Box::new(error), folder, env, until })
         }
     }
+}
+
+fn take_frames(file: &mut Container) -> adfq_files::Result<Frames> {
+    let bits = file.take(BITS).map(Frames::Bits);
+    bits.or_else(|_| file.take(LZ4).map(Frames::Lz4)).or_else(|_| file.take(BYTES).map(Frames::Bytes))
 }
 
 fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<()> {
@@ -366,7 +423,7 @@ mod tests {
         let (config, host) = (Config::for_env("cartpole").unwrap(), Host::default());
         let run = Run::new(&config, &host).unwrap();
         let path = folder.path().join(FORGED);
-        write(folder, FORGED, &run, &[], LogLengths::default()).unwrap();
+        Snapshot::of(&run, &[], LogLengths::default()).unwrap().write(folder, FORGED).unwrap();
         let file = Container::read(&path, KIND, VERSION).unwrap();
         let mut config = read_config(&file, &path).unwrap();
         let mut state: State = decode(file.get("state").unwrap(), &path).unwrap();

@@ -7,20 +7,24 @@
 //! events.out.tfevents…  the same for TensorBoard
 //! checkpoints/          the last two checkpoints and the replay segments they need, and the best checkpoint
 //! result.json           written at the end
+//! times.json            where the time went, written whenever training stops
 //! ```
 //!
 //! A folder may come from a stranger: no link in it is followed ([`Folder`]).
 
 use super::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
+use super::checkpointer::{Checkpointer, Files, Kept};
 use super::logs::{Clock, CsvLogs, TensorBoard, what_is_left};
-use super::{Best, Run, Summary};
-use crate::evaluate::Evaluation;
+use super::{Run, Summary};
 use crate::learner::Learner;
-use crate::trainer::{Observer, Observers};
-use crate::{Config, Error, Host, Result};
+use crate::trainer::Observers;
+use crate::{Config, Error, Host, Result, Timeline};
 use adfq_files::{Folder, Lock};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The file that says what is run.
 pub const CONFIG: &str = "config.toml";
@@ -31,14 +35,14 @@ pub const EVALUATIONS: &str = "evaluations.csv";
 /// Its first line.
 pub const EVALUATIONS_HEADER: &str = "step,episode,return,clipped_return,length";
 pub(super) const EVENTS: &str = "events.out.tfevents.0.adfq";
-const RESULT: &str = "result.json";
+pub(super) const RESULT: &str = "result.json";
+/// Apart from the result, of which nothing depends on a clock: equal runs give equal files.
+const TIMES: &str = "times.json";
 const CHECKPOINTS: &str = "checkpoints";
-const STEP: &str = "step-";
+pub(super) const STEP: &str = "step-";
 const BEST: &str = "best-";
 /// What a run that was killed at its very start may leave behind.
 const LEFT_BEHIND: [&str; 2] = [".lock", ".adfq-partial"];
-/// How many checkpoints are kept: should the last one not be readable, there is one before it.
-const KEPT: usize = 2;
 
 /// A run folder that this process holds.
 pub struct RunFolder {
@@ -48,27 +52,6 @@ pub struct RunFolder {
     segments: Vec<SegmentEntry>,
     kept: Vec<Kept>,
     keeps_replay: bool,
-}
-
-/// A checkpoint that is there.
-struct Kept {
-    name: String,
-    /// The segments that it needs.
-    segments: Vec<SegmentEntry>,
-    /// The best checkpoint that it knows of.
-    best: Option<String>,
-}
-
-impl Kept {
-    fn new(name: String, segments: &[SegmentEntry], run: &Run) -> Self {
-        Self { name, segments: segments.to_vec(), best: run.best.map(|best| best_name(best.step)) }
-    }
-
-    /// The files that must stay for it.
-    fn files(&self) -> impl Iterator<Item = String> {
-        let segments = self.segments.iter().map(SegmentEntry::file_name);
-        segments.chain([self.name.clone()]).chain(self.best.clone())
-    }
 }
 
 impl RunFolder {
@@ -149,21 +132,19 @@ impl RunFolder {
 
     /// What writes to the folder while the run trains: logs, and then the checkpointer, which notes how long they are.
     pub fn observers(self, run: &Run, clock: Clock) -> Result<Observers<'static>> {
-        let mut saved = vec![0; run.config.envs];
-        for entry in &self.segments {
-            saved[entry.env] = saved[entry.env].max(entry.end());
-        }
         let Self { lock, checkpoints, logs, segments, kept, keeps_replay } = self;
         let csv = CsvLogs::open(lock.folder(), logs, run.learner.algorithm.metrics())?;
         let events = TensorBoard::open(lock.folder(), logs.events, run.config(), clock)?;
-        let checkpointer = Checkpointer { lock, checkpoints, saved, segments, kept, keeps_replay };
+        let logs = csv.syncers().into_iter().chain([events.syncer()]).collect();
+        let files = Files::new(lock.folder().clone(), checkpoints, logs, kept);
+        let checkpointer = Checkpointer::new(lock, files, segments, run.config.envs, keeps_replay);
         Ok(vec![Box::new(csv), Box::new(events), Box::new(checkpointer)])
     }
 }
 
 /// An error if something has the name of a file of ours and is none: better now than when it is written.
 fn check_entries(folder: &Folder, checkpoints: &Folder) -> Result<()> {
-    for name in [CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT] {
+    for name in [CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT, TIMES] {
         folder.check_own(name)?;
     }
     for name in checkpoints.names()?.iter().filter(|name| is_ours(name)) {
@@ -254,106 +235,14 @@ fn most_telling(mut errors: Vec<Error>) -> Error {
     errors.swap_remove(helped.unwrap_or(0))
 }
 
-/// Writes checkpoints, keeps the last two, and writes `result.json` at the end.
-struct Checkpointer {
-    lock: Lock,
-    checkpoints: Folder,
-    /// Up to which slot the replay memory of each environment is on disk.
-    saved: Vec<u64>,
-    segments: Vec<SegmentEntry>,
-    /// Kept checkpoints, oldest first.
-    kept: Vec<Kept>,
-    keeps_replay: bool,
-}
-
-impl Checkpointer {
-    fn write_new_segments(&mut self, run: &Run) -> Result<()> {
-        for env in 0..self.saved.len() {
-            let segment = run.replay.since(env, self.saved[env])?;
-            if segment.count > 0 {
-                let entry = SegmentEntry { env, first: segment.first, count: segment.count, step: run.step };
-                checkpoint::write_segment(&self.checkpoints, &entry, &segment)?;
-                self.saved[env] = entry.end();
-                self.segments.push(entry);
-            }
-            let oldest = run.replay.kept(env)?.start;
-            self.segments.retain(|entry| entry.env != env || entry.end() > oldest);
-        }
-        Ok(())
-    }
-
-    /// Removes what no kept checkpoint needs. A file that cannot be removed is left for the next time.
-    fn prune(&mut self) -> Result<()> {
-        // After a resume only one checkpoint is known; the one before it stays until there is another.
-        let Some(surplus) = self.kept.len().checked_sub(KEPT) else { return Ok(()) };
-        self.kept.drain(..surplus);
-        let needed: Vec<String> = self.kept.iter().flat_map(Kept::files).collect();
-        for name in self.checkpoints.names()? {
-            if is_ours(&name) && !needed.iter().any(|needed| name == needed.as_str()) {
-                let _ = self.checkpoints.remove(&name);
-            }
-        }
-        Ok(())
-    }
-
-    fn log_lengths(&self) -> Result<LogLengths> {
-        let length = |name: &str| self.lock.folder().len_of(name).map(Option::unwrap_or_default);
-        Ok(LogLengths {
-            metrics: length(METRICS)?,
-            evaluations: length(EVALUATIONS)?,
-            events: length(EVENTS)?,
-        })
-    }
-
-    /// A file that cannot be removed is left: the run is finished all the same.
-    fn give_replay_back(&mut self) -> Result<()> {
-        for name in self.checkpoints.names()?.iter().filter(|name| is_ours(name) && is_segment(name)) {
-            let _ = self.checkpoints.remove(name);
-        }
-        Ok(())
-    }
-}
-
-impl Observer for Checkpointer {
-    /// The best checkpoint needs no replay memory: nothing goes on from it.
-    fn evaluated(&mut self, run: &Run, evaluation: &Evaluation) -> Result<()> {
-        match run.best {
-            Some(Best { step, .. }) if step == evaluation.step => {
-                self.lock.folder().check_there()?;
-                checkpoint::write(&self.checkpoints, &best_name(step), run, &[], self.log_lengths()?)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn checkpoint(&mut self, run: &Run) -> Result<()> {
-        self.lock.folder().check_there()?;
-        let logs = self.log_lengths()?;
-        self.write_new_segments(run)?;
-        let name = format!("{STEP}{:012}.adfq", run.step);
-        checkpoint::write(&self.checkpoints, &name, run, &self.segments, logs)?;
-        self.kept.retain(|kept| kept.name != name);
-        self.kept.push(Kept::new(name, &self.segments, run));
-        self.prune()
-    }
-
-    fn finished(&mut self, _: &Run, summary: &Summary) -> Result<()> {
-        let unfit = |error: serde_json::Error| Error::State(error.to_string());
-        let mut json = serde_json::to_vec_pretty(summary).map_err(unfit)?;
-        json.push(b'\n');
-        self.lock.folder().write(RESULT, &json)?;
-        if self.keeps_replay { Ok(()) } else { self.give_replay_back() }
-    }
-}
-
 /// The file of the best checkpoint, which is that of this step.
-fn best_name(step: u64) -> String {
+pub(super) fn best_name(step: u64) -> String {
     format!("{BEST}{step:012}.adfq")
 }
 
 /// Whether a run writes a file of this name to its checkpoints: `step-N.adfq`, `best-N.adfq` or `replay-N-N-N.adfq`. All
 /// others are the user's.
-fn is_ours(name: &OsStr) -> bool {
+pub(super) fn is_ours(name: &OsStr) -> bool {
     let name = name.to_str().and_then(|name| name.strip_suffix(".adfq"));
     let are_numbers = |text: &str, count: usize| {
         let mut parts = text.split('-');
@@ -369,7 +258,7 @@ fn is_ours(name: &OsStr) -> bool {
 }
 
 /// Whether a file of ours is a piece of the replay memory.
-fn is_segment(name: &OsStr) -> bool {
+pub(super) fn is_segment(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("replay-"))
 }
 
@@ -410,6 +299,15 @@ fn read_summary(folder: &Path) -> Result<Option<Summary>> {
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Writes where the time of a run went, and how much there was of it, in seconds.
+pub(crate) fn write_times(folder: &Path, timeline: &Timeline, wall: Duration) -> Result<()> {
+    let seconds = |time: Duration| time.as_micros() as f64 / 1e6;
+    let parts: BTreeMap<_, _> = timeline.parts().map(|(name, time)| (name, seconds(time))).into();
+    let text = format!("{:#}\n", serde_json::json!({ "wall": seconds(wall), "parts": parts }));
+    let (folder, len) = (Folder::open(folder)?, text.len() as u64);
+    Ok(folder.put_with(TIMES, len, |file| file.write_all(text.as_bytes()))?)
 }
 
 /// The newest checkpoint of the run in this folder.

@@ -8,7 +8,7 @@ use crate::metrics::{Episode, Metrics};
 use crate::trainer::Observer;
 use crate::{Config, Error, Result};
 use adfq_files::tensorboard::{EventWriter, Setting, whole_records};
-use adfq_files::{Appender, Folder};
+use adfq_files::{Appender, Folder, Syncer};
 use std::time::SystemTime;
 
 /// Seconds since 1970, for TensorBoard alone: nothing else in a run depends on a clock.
@@ -88,6 +88,11 @@ impl CsvLogs {
         }
         Ok(Self { metrics, evaluations })
     }
+
+    /// What makes the rows survive a power cut.
+    pub fn syncers(&self) -> [Syncer; 2] {
+        [self.metrics.syncer(), self.evaluations.syncer()]
+    }
 }
 
 impl Observer for CsvLogs {
@@ -103,11 +108,6 @@ impl Observer for CsvLogs {
             })
             .collect();
         Ok(self.evaluations.write(rows.as_bytes())?)
-    }
-
-    fn checkpoint(&mut self, _: &Run) -> Result<()> {
-        self.metrics.sync()?;
-        Ok(self.evaluations.sync()?)
     }
 }
 
@@ -127,6 +127,11 @@ impl TensorBoard {
             events.settings(clock(), &settings(config)?)?;
         }
         Ok(Self { events, clock, clipped: config.learning.clip_rewards })
+    }
+
+    /// What makes the events survive a power cut.
+    pub fn syncer(&self) -> Syncer {
+        self.events.syncer()
     }
 
     /// Whether there is a chart of this quantity.
@@ -154,10 +159,6 @@ impl Observer for TensorBoard {
 
     fn finished(&mut self, run: &Run, _: &Summary) -> Result<()> {
         Ok(self.events.finished((self.clock)(), run.step())?)
-    }
-
-    fn checkpoint(&mut self, _: &Run) -> Result<()> {
-        Ok(self.events.sync()?)
     }
 }
 

@@ -1,7 +1,9 @@
-//! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s, checkpoints
-//! are `checkpoint`'s, logs are `logs`', the memory it will take is `needs`'. The [`Trainer`](crate::Trainer) advances it.
+//! A run: one configuration at some step of its training. The folder that it leaves on disk is [`folder`]'s. What a checkpoint
+//! holds is `checkpoint`'s, when one is taken and which are kept is `checkpointer`'s, and the threads that write them are
+//! `writer`'s. Logs are `logs`', the memory it will take is `needs`'. The [`Trainer`](crate::Trainer) advances it.
 
 mod checkpoint;
+mod checkpointer;
 pub mod folder;
 pub(crate) mod logs;
 mod needs;
@@ -9,6 +11,7 @@ mod restarts;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 pub use folder::{Checkpoint, RunFolder};
 pub use needs::replay_bytes;
@@ -24,7 +27,7 @@ use crate::metrics::{Metrics, Stats, sign};
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{Replay, Transition, Written};
-use crate::{Error, Host, Result};
+use crate::{Error, Host, Result, Timeline};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Env, Envs, Space};
 use needs::check_memory;
@@ -62,6 +65,10 @@ pub struct Run {
     pub(crate) restarted: Vec<usize>,
     /// Why it stands still.
     pub(crate) failure: Option<Error>,
+    /// What it reached, once it is at its end.
+    pub(crate) summary: Option<Summary>,
+    /// Where its time went, as of the last row of metrics. For people: nothing depends on it, and no checkpoint holds it.
+    pub(crate) timeline: Timeline,
     /// The network's outputs for the present observations, and the actions that follow from them.
     pub(crate) rows: Vec<f32>,
     pub(crate) actions: Vec<usize>,
@@ -140,6 +147,8 @@ impl Run {
             restarts: Restarts::at_most(host.restarts),
             restarted: vec![],
             failure: None,
+            summary: None,
+            timeline: Timeline::default(),
             rows: vec![],
             actions: vec![0; config.envs],
             inputs: vec![0.0; config.envs * space.observation_len()],
@@ -283,6 +292,11 @@ impl Run {
     /// What was lost of its replay memory; where something was, the run is not the one that its configuration stands for.
     pub fn lost(&self) -> &[Lost] {
         &self.lost
+    }
+
+    /// Where its time went here up to the last row of metrics; that of all runs that go step by step together.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// Why the run could not go on, if it could not.

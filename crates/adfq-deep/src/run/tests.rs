@@ -2,7 +2,8 @@
 
 use crate::metrics::Metrics;
 use crate::replay::Sample;
-use crate::run::checkpoint::{self, LogLengths, SegmentEntry};
+use crate::run::checkpoint::{self, LogLengths, SegmentEntry, Snapshot};
+use crate::run::writer::{Room, THREADS, Writer};
 use crate::{Config, Error, Host, Observer, Observers, Run, RunFolder, Trainer};
 use adfq_env::{Envs, Result, Space, Step, VecEnv};
 use adfq_files::Folder;
@@ -10,6 +11,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
 
 /// Environments of this process that keep their state to themselves.
 struct Unsaved {
@@ -112,7 +114,7 @@ fn save(folder: &Path, run: &Run, segments: &mut Vec<SegmentEntry>) {
             segments.push(entry);
         }
     }
-    checkpoint::write(&folder, "step", run, segments, LogLengths::default()).unwrap();
+    Snapshot::of(run, segments, LogLengths::default()).unwrap().write(&folder, "step").unwrap();
 }
 
 fn load(folder: &Path) -> Trainer {
@@ -175,8 +177,8 @@ fn all_but_the_environments_is_as_it_was() {
             // What the agent saw last is what it would have acted on next.
             let (goes_on, cut) = (first.run().replay(), resumed.replay().since(env, before[env]).unwrap());
             let goes_on = goes_on.since(env, before[env]).unwrap();
-            let at = goes_on.bytes.len() - goes_on.count as usize * bytes;
-            assert_eq!(cut.bytes[cut.bytes.len() - bytes..], goes_on.bytes[at..at + bytes]);
+            let (cut, goes_on) = (cut.frames.stored(), goes_on.frames.stored());
+            assert_eq!(cut[cut.len() - bytes..], goes_on[..bytes]);
         }
     }
 }
@@ -274,6 +276,88 @@ fn copies_of_a_stopped_run_end_alike() {
     assert_eq!(ends[0][1].lines().count(), 21);
 }
 
+/// A checkpoint is of the moment at which it was taken, however late it is written, and who takes it need not wait. While
+/// the threads that write are held up the run goes on.
+#[test]
+fn a_run_goes_on_while_its_checkpoint_waits_to_be_written() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("run");
+    let mut trainer = trainer(&config);
+    let run_folder = RunFolder::create(&path, trainer.run()).unwrap();
+    let mut observers = run_folder.observers(trainer.run(), Box::new(|| 0.0)).unwrap();
+    advance(&mut trainer, 450);
+    let held = hold_up_all_writers();
+    observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+    let before = trainer.run().learner().online.clone();
+    advance(&mut trainer, 900);
+    let written = || fs::read_dir(path.join("checkpoints")).unwrap().count();
+    assert_eq!(written(), 0);
+    drop(held);
+    observers.iter_mut().for_each(|observer| observer.settle().unwrap());
+    // A segment of each environment, and the checkpoint.
+    assert_eq!(written(), 4);
+    drop(observers);
+    let (_, run, warnings) = RunFolder::resume(&path, &Host::default()).unwrap();
+    assert_eq!((run.step(), warnings.len()), (450, 0));
+    assert!(run.learner().online == before && trainer.run().learner().online != before);
+}
+
+/// Dropped, the folder is free, and all that was taken is there.
+#[test]
+fn what_was_taken_is_written_before_the_folder_is_free() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("run");
+    let mut trainer = trainer(&config);
+    let run_folder = RunFolder::create(&path, trainer.run()).unwrap();
+    let mut observers = run_folder.observers(trainer.run(), Box::new(|| 0.0)).unwrap();
+    for step in [300, 600, 900] {
+        advance(&mut trainer, step);
+        observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+    }
+    drop(observers);
+    let (_, run, warnings) = RunFolder::resume(&path, &Host::default()).unwrap();
+    assert_eq!((run.step(), warnings.len()), (900, 0));
+    let names = fs::read_dir(path.join("checkpoints")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.filter(|name| name.to_string_lossy().starts_with("step-")).count(), 2);
+}
+
+/// The error of a checkpoint comes with a step after it, and once.
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_told_at_a_step() {
+    let (config, folder) = (config(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("run");
+    let mut trainer = trainer(&config);
+    let run_folder = RunFolder::create(&path, trainer.run()).unwrap();
+    let mut observers = run_folder.observers(trainer.run(), Box::new(|| 0.0)).unwrap();
+    let held = hold_up_all_writers();
+    observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+    fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+    drop(held);
+    let error = loop {
+        trainer.advance().unwrap();
+        let told = observers.iter_mut().try_for_each(|observer| observer.stepped(trainer.run()));
+        if let Err(error) = told {
+            break error.to_string();
+        }
+    };
+    assert!(error.contains(&format!("the folder {} is gone: it was moved", path.display())), "{error}");
+    assert!(observers.iter_mut().all(|observer| observer.settle().is_ok()));
+}
+
+/// Keeps all threads that write busy until it is dropped: what is added later comes after these.
+fn hold_up_all_writers() -> Vec<(Sender<()>, Writer)> {
+    (0..*THREADS.end())
+        .map(|_| {
+            let ((open, closed), writer) = (channel::<()>(), Writer::default());
+            writer.add(Room::take(0), move || {
+                let _ = closed.recv();
+                Ok(())
+            });
+            (open, writer)
+        })
+        .collect()
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
@@ -310,7 +394,7 @@ fn a_failed_environment_is_cut_off_and_the_others_go_on() {
     // The last frame that the agent saw is the final one, and a stack of frames begins with the next.
     let last = run.replay().since(1, before[1]).unwrap();
     assert!(
-        last.bytes.windows(seen.len()).any(|bytes| bytes == seen),
+        last.frames.stored().windows(seen.len()).any(|bytes| bytes == seen),
         "the final frame is the one seen last"
     );
     assert_eq!(run.observations[1].latest(), &run.envs.frames()[seen.len()..][..seen.len()]);

@@ -1,12 +1,13 @@
 //! Many runs on one GPU: which of them go together, and what became of each.
 
-use super::{Begun, Ending, Job, Outcome, Watch, cores, ending, name_checkpoint};
+use super::{Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, name_checkpoint, note_times};
 use crate::trainer::Stop;
-use crate::{Config, Error, Host, Observers, Result, Run, Timeline, Trainer};
+use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Trains runs on one GPU. Those that fit together go step by step together, as many as `together` says.
 pub(super) fn train(
@@ -17,6 +18,7 @@ pub(super) fn train(
     watch: &Watch,
     stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
+    let now = Instant::now();
     let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
     let mut host = host.clone();
@@ -41,7 +43,7 @@ pub(super) fn train(
         }
     }
     let trained: Vec<_> = std::thread::scope(|scope| {
-        let spawn = |group| scope.spawn(|| train_group(&device, group, stop));
+        let spawn = |group| scope.spawn(|| train_group(&device, group, now, stop));
         let threads: Vec<_> = groups.into_values().flatten().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
@@ -70,9 +72,11 @@ fn group_of(run: &Run) -> String {
     )
 }
 
+/// Trains runs together that were begun at this moment.
 fn train_group(
     device: &adfq_nn::cuda::Device,
-    group: Vec<(PathBuf, Run, Observers<'static>)>,
+    group: Vec<Ready>,
+    begun: Instant,
     stop: Stop,
 ) -> (Vec<Outcome>, Option<Timeline>) {
     let (mut folders, mut runs, mut observers) = (vec![], vec![], vec![]);
@@ -95,11 +99,17 @@ fn train_group(
             );
         }
     };
-    let trained = match trainer.train(&mut observers, stop) {
+    trainer.begun_at(begun);
+    let trained = trainer.train(&mut observers, stop);
+    let timeline = *trainer.timeline();
+    folders.par_iter().for_each(|folder| note_times(folder, &trained, &timeline, begun));
+    // The folders are held until here.
+    drop(observers);
+    let trained = match trained {
         Ok(trained) => trained,
         Err(error) => {
             // The first error is for all that have none of their own.
-            let (timeline, said) = (*trainer.timeline(), error.to_string());
+            let said = error.to_string();
             let mut runs = trainer.into_runs();
             runs[0].failure = Some(error);
             let errors = runs.iter_mut().map(|run| run.take_failure().unwrap_or(Error::Group(said.clone())));
@@ -109,10 +119,9 @@ fn train_group(
             );
         }
     };
-    let timeline = *trainer.timeline();
     let outcome = |(folder, mut run): (PathBuf, Run)| {
         let trained = run.take_failure().map_or(Ok(trained), Err);
-        let ending = Some(ending(&folder, &run, trained));
+        let ending = Some(ending(&folder, &mut run, trained));
         Outcome { folder, ending }
     };
     (folders.into_iter().zip(trainer.into_runs()).map(outcome).collect(), Some(timeline))

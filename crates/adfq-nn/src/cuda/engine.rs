@@ -204,11 +204,12 @@ impl Engine {
 
     /// From the device's layout to the CPU's.
     fn compact(&self, padded: &[f32]) -> Vec<f32> {
-        let tensors = || self.network.tensors.iter().zip(&self.plan.tensors);
-        let copies = padded.chunks_exact(self.plan.stride);
-        copies
-            .flat_map(|copy| tensors().flat_map(|(tensor, &start)| &copy[start..start + tensor.range.len()]))
-            .copied()
-            .collect()
+        let mut values = Vec::with_capacity(self.copies * self.network.parameters);
+        for copy in padded.chunks_exact(self.plan.stride) {
+            for (tensor, &start) in self.network.tensors.iter().zip(&self.plan.tensors) {
+                values.extend_from_slice(&copy[start..][..tensor.range.len()]);
+            }
+        }
+        values
     }
 }

@@ -272,10 +272,17 @@ impl Learners {
     ///
     /// [`ReplayState`]: crate::replay::ReplayState
     pub fn priorities(&self, run: usize) -> Result<(Vec<f32>, f64)> {
-        let (places, leaves) = (self.memory.sizes.places(), self.memory.sizes.leaf_blocks() * 16);
-        let all = self.memory.leaves.download()?;
-        let largest = self.memory.state.download()?[run * STATES + LARGEST];
-        Ok((all[run * leaves..][..places].to_vec(), largest))
+        let all = self.all_priorities()?;
+        let (priorities, largest) = all.of(run);
+        Ok((priorities.to_vec(), largest))
+    }
+
+    /// Those of all runs. They come down at once: what a run has lies between those of others. Waits.
+    pub(super) fn all_priorities(&self) -> Result<Priorities> {
+        let sizes = &self.memory.sizes;
+        let (places, width) = (sizes.places(), sizes.leaf_blocks() * 16);
+        let (leaves, states) = (self.memory.leaves.download()?, self.memory.state.download()?);
+        Ok(Priorities { leaves, states, places, width })
     }
 
     /// The generator of a run's draws, as a trainer on the CPU would have it now.
@@ -290,6 +297,21 @@ impl Learners {
     pub(super) fn arguments(&self) -> Vec<Scalar> {
         let (pass, norms) = (&self.pass, self.engine.norms());
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
+    }
+}
+
+/// The priorities of all runs, on the host.
+pub(super) struct Priorities {
+    leaves: Vec<f32>,
+    states: Vec<f64>,
+    places: usize,
+    width: usize,
+}
+
+impl Priorities {
+    /// Those of a run by place, and the largest so far.
+    pub fn of(&self, run: usize) -> (&[f32], f64) {
+        (&self.leaves[run * self.width..][..self.places], self.states[run * STATES + LARGEST])
     }
 }
 

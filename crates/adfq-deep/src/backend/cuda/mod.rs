@@ -36,6 +36,7 @@ use crate::run::{Due, Run};
 use crate::trainer::check_sound;
 use crate::{Error, Result};
 use adfq_nn::cuda::{Device, Precision, Which};
+use rayon::prelude::*;
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
 const PLAYERS: usize = 16;
@@ -48,6 +49,8 @@ pub(crate) struct Cuda {
     /// Players of each run.
     players: usize,
     input: Vec<f32>,
+    /// Whether the runs have all that is here: nothing has changed since they were synced.
+    synced: bool,
 }
 
 impl Cuda {
@@ -67,7 +70,8 @@ impl Cuda {
         runs.iter_mut().for_each(|run| run.mirrored = true);
         let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
         let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
-        Ok(Self { learners, acting, evaluating, players, input: vec![0.0; space.observation_len()] })
+        let input = vec![0.0; space.observation_len()];
+        Ok(Self { learners, acting, evaluating, players, input, synced: false })
     }
 }
 
@@ -109,6 +113,7 @@ impl Backend for Cuda {
         let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
         let Due { gradient_steps, copy } = runs[sound].due;
         runs.iter_mut().for_each(|run| run.due = Due::default());
+        self.synced &= gradient_steps == 0 && !copy;
         for _ in 0..gradient_steps {
             let members =
                 runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
@@ -118,10 +123,12 @@ impl Backend for Cuda {
     }
 
     fn wrote(&mut self, run: usize, env: usize, transition: &Transition, written: &Written) -> Result<()> {
+        self.synced = false;
         self.learners.wrote(run, env, transition, written)
     }
 
     fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        self.synced = false;
         self.learners.interrupt(run, env, frame, replay)
     }
 
@@ -141,11 +148,20 @@ impl Backend for Cuda {
 
     fn sync(&mut self, runs: &mut [Run]) -> Result<()> {
         self.collect(runs, true)?;
+        if self.synced {
+            return Ok(());
+        }
         let engine = self.learners.engine();
         let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
         let adam = engine.download_adam(runs[0].learner.adam.settings)?;
-        let size = online.len() / runs.len();
+        let prioritised = runs[0].config.replay.priority.is_some();
+        let priorities = prioritised.then(|| self.learners.all_priorities()).transpose()?;
         for (number, run) in runs.iter_mut().enumerate() {
+            run.sampler = self.learners.sampler(number);
+        }
+        let size = online.len() / runs.len();
+        // The device waits: all runs at once.
+        runs.par_iter_mut().enumerate().try_for_each(|(number, run)| {
             let part = number * size..(number + 1) * size;
             let learner = &mut run.learner;
             learner.online.copy_from_slice(&online[part.clone()]);
@@ -153,12 +169,11 @@ impl Backend for Cuda {
             learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
             learner.adam.v.copy_from_slice(&adam.v[part]);
             learner.adam.t = adam.t;
-            if run.config.replay.priority.is_some() {
-                let (priorities, largest) = self.learners.priorities(number)?;
-                run.replay.take_priorities(largest, &priorities)?;
-            }
-            run.sampler = self.learners.sampler(number);
-        }
+            let Some(priorities) = &priorities else { return Ok(()) };
+            let (weights, largest) = priorities.of(number);
+            Ok::<_, Error>(run.replay.take_priorities(largest, weights)?)
+        })?;
+        self.synced = true;
         Ok(())
     }
 

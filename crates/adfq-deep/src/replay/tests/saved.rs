@@ -183,8 +183,32 @@ fn overwritten_segments_are_dropped_and_the_rest_is_small() {
     // Ten slots of each environment are kept, and a segment that straddles the end of them has three at most in addition.
     assert!((20..=26).contains(&slots), "{slots}");
     let segment = replay.since(1, replay.kept(1).unwrap().end).unwrap();
-    assert_eq!((segment.count, segment.bytes.len()), (0, 0));
+    assert_eq!((segment.count, segment.stored_bytes()), (0, 0));
     assert_eq!(replay.since(2, 0), Err(ReplayError::Env { env: 2, envs: 2 }));
+}
+
+/// A frame of cells that are there or not takes an eighth, as long as all are.
+#[test]
+fn frames_of_bits_are_packed() {
+    let settings = ReplaySettings { capacity: 20, n_step: 1, priority: None };
+    let script = Script { settings, envs: 1, space: space(1), steps: Vec::new() };
+    let mut replay = script.replay();
+    let stored = |replay: &Replay| replay.since(0, 0).unwrap().frames;
+    // The ring is overwritten in part: what is saved lies in two pieces.
+    for t in 0..27_usize {
+        let frame: [u8; LEN] = std::array::from_fn(|cell| u8::from((cell + t) % 3 == 0));
+        replay.push(0, &Transition::new(&frame, 0, 1.0)).unwrap();
+    }
+    let Frames::Bits(bits) = stored(&replay) else { panic!() };
+    assert_eq!(bits.len(), 20 * LEN.div_ceil(8));
+    let restored = |replay: &Replay| {
+        let segment = Ok::<_, ReplayError>(replay.since(0, 0).unwrap());
+        script.replay().restore(&replay.state(), &[], [segment]).unwrap()
+    };
+    assert_eq!(restored(&replay).digest(), replay.digest());
+    replay.push(0, &Transition::new(&[2; LEN], 0, 1.0)).unwrap();
+    assert!(matches!(stored(&replay), Frames::Bytes(bytes) if bytes.len() == 20 * LEN));
+    assert_eq!(restored(&replay).digest(), replay.digest());
 }
 
 #[test]
@@ -199,10 +223,10 @@ fn damage_is_named() {
     type Harm = fn(&mut Script, &mut Store);
     let cases: [(&str, Harm); 10] = [
         ("no segment holds slot", |_, store| drop(store.segments.pop())),
-        ("a segment of", |_, store| store.segments[0].bytes.push(0)),
+        ("a segment of", |_, store| store.segments[0].steps.push(0)),
         ("there is no environment 9", |_, store| store.segments[0].env = 9),
-        ("holds no step", |_, store| store.segments.last_mut().unwrap().bytes[7] = 1),
-        ("does not follow", |_, store| store.segments.last_mut().unwrap().bytes[8] = 99),
+        ("holds no step", |_, store| store.segments.last_mut().unwrap().steps[7] = 1),
+        ("does not follow", |_, store| store.segments.last_mut().unwrap().steps[8] = 99),
         ("21 priorities, where there must be 20", |_, store| store.priorities.push(0.0)),
         ("the priority of place", |_, store| store.priorities.fill(1.0)),
         ("the priority of place 0 is NaN", |_, store| store.priorities[0] = f32::NAN),
@@ -228,7 +252,7 @@ fn a_final_frame_in_the_wrong_place_is_damage() {
     (0..4).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 1.0)).unwrap());
     let restored = |slots: &[usize]| {
         let mut segment = replay.since(0, 0).unwrap();
-        slots.iter().for_each(|slot| segment.bytes[slot * 9 + 8] = FINAL);
+        slots.iter().for_each(|slot| segment.steps[slot * 9 + 8] = FINAL);
         script.replay().restore(&replay.state(), &[], [Ok(segment)])
     };
     assert_eq!(restored(&[]).unwrap(), replay);
