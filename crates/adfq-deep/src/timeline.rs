@@ -79,11 +79,11 @@ impl std::ops::AddAssign for Timeline {
     }
 }
 
-/// Parts that took no time are left out.
+/// Parts that would be shown as 0.0 % are left out.
 impl std::fmt::Display for Timeline {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "{:.1} s", self.sum().as_secs_f64())?;
-        for (i, (name, time)) in self.parts().iter().filter(|(_, time)| !time.is_zero()).enumerate() {
+        for (i, (name, time)) in self.parts().iter().filter(|(_, time)| self.percent(*time) >= 0.05).enumerate() {
             let (before, percent) = (if i == 0 { ": " } else { ", " }, self.percent(*time));
             write!(f, "{before}{name} {:.1} s ({percent:.1} %)", time.as_secs_f64())?;
         }

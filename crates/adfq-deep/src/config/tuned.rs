@@ -14,10 +14,10 @@ use std::sync::LazyLock;
 /// ```
 /// use adfq_deep::config::Tuned;
 ///
-/// let cartpole = Tuned::of("cartpole", "dqn").unwrap();
-/// assert_eq!(Tuned::of("gym:CartPole-v1", "dqn"), Some(cartpole)); // the same task by another name
+/// let cartpole = Tuned::of("cartpole", "adfq").unwrap();
+/// assert_eq!(Tuned::of("gym:CartPole-v1", "adfq"), Some(cartpole)); // the same task by another name
 /// assert!(cartpole.reached.mean > 400.0);
-/// assert_eq!(Tuned::of("my-environment", "dqn"), None);
+/// assert_eq!(Tuned::of("my-environment", "adfq"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -112,7 +112,11 @@ macro_rules! files {
 
 /// The files by name.
 const FILES: &[(&str, &str)] = files!(
-    "cartpole-adfq" "frozenlake-adfq" "mountaincar-adfq"
+    "acrobot-adfq"
+    "acrobot-dqn"
+    "cartpole-adfq"
+    "frozenlake-adfq"
+    "mountaincar-adfq"
 );
 
 #[cfg(test)]
