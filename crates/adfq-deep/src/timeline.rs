@@ -83,7 +83,9 @@ impl std::ops::AddAssign for Timeline {
 impl std::fmt::Display for Timeline {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "{:.1} s", self.sum().as_secs_f64())?;
-        for (i, (name, time)) in self.parts().iter().filter(|(_, time)| self.percent(*time) >= 0.05).enumerate() {
+        for (i, (name, time)) in
+            self.parts().iter().filter(|(_, time)| self.percent(*time) >= 0.05).enumerate()
+        {
             let (before, percent) = (if i == 0 { ": " } else { ", " }, self.percent(*time));
             write!(f, "{before}{name} {:.1} s ({percent:.1} %)", time.as_secs_f64())?;
         }
