@@ -82,8 +82,8 @@ impl Bars {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
         };
-        let narrow =
-            !target.is_hidden() && Term::stderr().size_checked().is_some_and(|(_, columns)| columns < WIDE);
+        // A terminal that does not know its size is taken for one of 80 columns, here as by the bars.
+        let narrow = !target.is_hidden() && Term::stderr().size().1 < WIDE;
         let (drawn, all) = (MultiProgress::with_draw_target(target), ProgressBar::hidden());
         Self { drawn, single: Arc::default(), all, every, narrow }
     }

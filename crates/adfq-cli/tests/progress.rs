@@ -103,7 +103,7 @@ fn on_a_terminal_a_bar_moves_between_rows_of_metrics() {
     {
         let run = dir.path().join(format!("{term}-{columns}"));
         let line = format!("{:?}", train(&run, &[])).replace('"', "'");
-        let line = format!("stty cols {columns}; {line}");
+        let line = format!("stty rows 40 cols {columns}; {line}");
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).env("TERM", term).stdin(Stdio::null());
         let Ok(output) = command.output() else {
