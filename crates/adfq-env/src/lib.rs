@@ -71,6 +71,7 @@
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
 
+pub mod bsuite;
 mod classic;
 mod episode;
 mod error;
@@ -159,6 +160,11 @@ pub trait Env: Send {
         Ok(false)
     }
 
+    /// Numbers that the environment counts over its whole life besides rewards, by name: the regrets of [`bsuite`]. Most have none.
+    fn info(&self) -> bsuite::Info {
+        Vec::new()
+    }
+
     /// What the actions are called, for people.
     fn action_names(&self) -> Vec<String> {
         (0..self.space().actions).map(|action| action.to_string()).collect()
@@ -192,6 +198,10 @@ impl<E: Env + ?Sized> Env for Box<E> {
 
     fn restart(&mut self) -> Result<bool> {
         (**self).restart()
+    }
+
+    fn info(&self) -> bsuite::Info {
+        (**self).info()
     }
 
     fn action_names(&self) -> Vec<String> {
