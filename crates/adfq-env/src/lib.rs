@@ -98,6 +98,9 @@ pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
 pub use vec_env::{Envs, VecEnv};
 
+/// Numbers that an environment reports of itself, by name; see [`Env::info`].
+pub type Info = Vec<(&'static str, f64)>;
+
 /// What one action led to, besides the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
@@ -161,7 +164,7 @@ pub trait Env: Send {
     }
 
     /// Numbers that the environment counts over its whole life besides rewards, by name: the regrets of [`bsuite`]. Most have none.
-    fn info(&self) -> bsuite::Info {
+    fn info(&self) -> Info {
         Vec::new()
     }
 
@@ -200,7 +203,7 @@ impl<E: Env + ?Sized> Env for Box<E> {
         (**self).restart()
     }
 
-    fn info(&self) -> bsuite::Info {
+    fn info(&self) -> Info {
         (**self).info()
     }
 

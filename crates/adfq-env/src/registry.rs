@@ -182,8 +182,11 @@ impl Registry {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let known = self.names();
+        let mut known = self.names();
         let closest = mdp::closest(name, &known);
+        // One word for its many names.
+        known.retain(|name| !name.starts_with("bsuite:"));
+        known.push("bsuite:EXPERIMENT/NUMBER".to_owned());
         Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
     }
 }

@@ -1,8 +1,7 @@
 //! Time limits: an episode of so many steps is cut off, which is not its end.
 
-use crate::bsuite::Info;
 use crate::episode::{refuse, restore, save};
-use crate::{Env, Picture, Result, Space, Step};
+use crate::{Env, Info, Picture, Result, Space, Step};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "TimeLimit";

@@ -1,9 +1,8 @@
 //! Several environments that are stepped together, in flat buffers: what a trainer needs of them ([`Envs`]), and the
 //! environments of this process ([`VecEnv`]). Those of other processes are in [`gym`](crate::gym).
 
-use crate::bsuite::Info;
 use crate::episode::{refuse, restore, save};
-use crate::{Env, Error, Result, Space, Step, check_given, make};
+use crate::{Env, Error, Info, Result, Space, Step, check_given, make};
 use adfq::random::stream;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -59,7 +58,7 @@ pub trait Envs: Send {
         Ok(None)
     }
 
-    /// What environment `index` reports of itself: [`Env::info`]. Empty if it is in another process.
+    /// What environment `index` reports of itself: [`Env::info`]. Empty if there is none or it is in another process.
     fn info(&self, _index: usize) -> Info {
         Vec::new()
     }
@@ -199,7 +198,7 @@ impl Envs for VecEnv {
     }
 
     fn info(&self, index: usize) -> Info {
-        self.envs[index].info()
+        self.envs.get(index).map_or_else(Vec::new, |env| env.info())
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {

@@ -1,19 +1,19 @@
 //! The behaviour suite of Osband et al. (ICLR 2020): small environments, each of which tests one ability of an agent. All of its 23
 //! experiments with their 468 settings are here, by the ids of the package: `bsuite:deep_sea/0`.
 //!
-//! Written from the paper and from the observed behaviour of the package bsuite 0.3.6, which these follow step by step
-//! (`tests/recorded/bsuite`). What a setting fixes by a seed, such as the actions of DeepSea, is what the package draws. All other
+//! Written anew after the paper and the package bsuite 0.3.6. Its source, under Apache-2.0, was read to learn its behaviour, and none of it
+//! is copied. The environments follow it step by step (`tests/recorded/bsuite`). What a setting fixes by a seed, such as the actions of DeepSea, is what the package draws. All other
 //! chance comes from the run's own generator.
 //!
 //! | | |
 //! |---|---|
 //! | [`EXPERIMENTS`], [`settings`], [`setting`] | what there is: for each id the environment, its arguments, episodes and tags |
 //! | [`env`](fn@env) | an environment by its setting; [`make`](crate::make) makes it by name |
-//! | [`Env::info`] | what an environment reports for the scores, such as its regret |
+//! | [`Env::info`](crate::Env::info) | what an environment reports for the scores, such as its regret |
 //! | [`Log`] | when the package logs, and which columns |
 //!
 //! Here are the words that all environments share and what one has to do ([`Problem`]). One environment is one file; noise and scale of
-//! rewards are in `wrappers`, and the [`Env`] around a problem is [`Bsuite`]. Scores are not computed here.
+//! rewards are in `wrappers`, and the [`Env`](crate::Env) around a problem is [`Bsuite`]. Scores are not computed here.
 //!
 //! Every end is a termination, as in the package: where the time is over, the agent has seen it coming.
 
@@ -46,7 +46,7 @@ pub use sweep::{EXPERIMENTS, Experiment, Setting, Task, setting, settings};
 pub use umbrella_chain::UmbrellaChain;
 pub use wrappers::Rewards;
 
-use crate::{Args, Element, EnvSpec, Error, Picture, Result, Space};
+use crate::{Args, Element, EnvSpec, Error, Info, Picture, Result, Space};
 use adfq::mdp::closest;
 use adfq::random::ChaCha8Rng;
 use rand::RngExt;
@@ -54,9 +54,6 @@ use rand_distr::StandardNormal;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use std::path::Path;
-
-/// Names and numbers that an environment reports.
-pub type Info = Vec<(&'static str, f64)>;
 
 /// What names of these environments begin with.
 const PREFIX: &str = "bsuite:";
@@ -206,7 +203,8 @@ fn folder<'a>(setting: &Setting, args: &'a Args, name: &str) -> Result<Option<&'
     }
 }
 
-/// The error for an id that there is not: the experiments, or the settings of the one it names.
+/// The error for an id that there is not. It lists the settings of the experiment that it names, or the experiments of the family that it
+/// is near to, or all.
 fn unknown(id: &str, name: &str) -> Error {
     let range = |experiment: &Experiment| {
         let Experiment { name, settings, .. } = experiment;
@@ -218,11 +216,13 @@ fn unknown(id: &str, name: &str) -> Error {
     }
     let known: Vec<String> = EXPERIMENTS.iter().map(|experiment| experiment.name.to_owned()).collect();
     let near = closest(typed, &known);
-    let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == near);
-    let meant = experiment.map(|experiment| {
+    let meant = EXPERIMENTS.iter().find(|experiment| experiment.name == near).map(|experiment| {
         let index = index.parse().ok().filter(|&index| index < experiment.settings).unwrap_or(0);
         format!("{PREFIX}{near}/{index}")
     });
-    let known = EXPERIMENTS.iter().map(range).collect::<Vec<_>>().join(", ");
+    // With nothing near, the family is empty, and every name begins with that.
+    let family = near.split('_').next().unwrap_or_default();
+    let listed = EXPERIMENTS.iter().filter(|experiment| experiment.name.starts_with(family)).map(range);
+    let known = listed.collect::<Vec<_>>().join(", ");
     Error::Name { name: name.to_owned(), closest: meant.unwrap_or_default(), known }
 }

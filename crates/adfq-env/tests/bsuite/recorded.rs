@@ -1,8 +1,8 @@
 //! Every observation, reward, end, report and logged row of `tests/recorded/bsuite/plays.jsonl.gz`, with the package's own chance fed to
 //! our environments: each number drawn is asked for in the same order and with the same bound.
 
-use adfq_env::bsuite::{self, BsuiteEnv, Chance, Info, Log};
-use adfq_env::{Env, Step};
+use adfq_env::bsuite::{self, BsuiteEnv, Chance, Log};
+use adfq_env::{Env, Info, Step};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use std::collections::BTreeMap;

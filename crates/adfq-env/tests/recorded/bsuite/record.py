@@ -9,7 +9,7 @@ writes four things beside this file, the same bytes every time:
     plays.jsonl.gz   plays of some ids of every experiment, a line each (below)
     mnist/           the made-up images that the plays of mnist are of
 
-The package (Apache-2.0) is used from outside: its random generators are replaced by one that notes what was drawn; actions go
+The package (Apache-2.0) runs as it is, but that its random generators are replaced by one that notes what was drawn. Actions go
 in; observations, rewards, ends and what would be logged come out. A line of plays.jsonl.gz is an object with
     id, shape, actions   the setting, the shape of its observations, the number of its actions
     info                 the names of what bsuite_info() reports
