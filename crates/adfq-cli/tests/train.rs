@@ -122,6 +122,11 @@ fn split_killed_at_any_moment_ends_like_one_never_stopped() {
     killed_and_resumed("deepsea-6", &["--agent", "split", "--envs", "2", "--set", "split.features=32"]);
 }
 
+#[test]
+fn bsuite_killed_at_any_moment_ends_like_one_never_stopped() {
+    killed_and_resumed("bsuite:catch_noise/8", &["--envs", "2"]);
+}
+
 /// MinAtar's network is large enough to run on several threads.
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {

@@ -97,6 +97,32 @@ pub enum Error {
         /// The argument.
         arg: String,
     },
+    /// An argument for an environment that takes others.
+    #[error("{env} takes no argument {arg:?}: the one that it takes is {known:?}")]
+    Arguments {
+        /// The environment.
+        env: String,
+        /// The argument.
+        arg: String,
+        /// What it takes.
+        known: &'static str,
+    },
+    /// MNIST without its images.
+    #[error(
+        "{env} shows the images of MNIST, which are not part of this project: download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz, and name their folder with the argument \"data\" (env_args.data)"
+    )]
+    NoData {
+        /// The environment.
+        env: String,
+    },
+    /// A file of data that cannot be used.
+    #[error("{} cannot be used: {reason}", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A finite MDP that cannot be made.
     #[error(transparent)]
     Mdp(#[from] adfq::Error),

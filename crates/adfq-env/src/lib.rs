@@ -71,6 +71,7 @@
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
 
+pub mod bsuite;
 mod classic;
 mod episode;
 mod error;
@@ -96,6 +97,9 @@ pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
 pub use vec_env::{Envs, VecEnv};
+
+/// Numbers that an environment reports of itself, by name; see [`Env::info`].
+pub type Info = Vec<(&'static str, f64)>;
 
 /// What one action led to, besides the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -159,6 +163,11 @@ pub trait Env: Send {
         Ok(false)
     }
 
+    /// Numbers that the environment counts over its whole life besides rewards, by name: the regrets of [`bsuite`]. Most have none.
+    fn info(&self) -> Info {
+        Vec::new()
+    }
+
     /// What the actions are called, for people.
     fn action_names(&self) -> Vec<String> {
         (0..self.space().actions).map(|action| action.to_string()).collect()
@@ -192,6 +201,10 @@ impl<E: Env + ?Sized> Env for Box<E> {
 
     fn restart(&mut self) -> Result<bool> {
         (**self).restart()
+    }
+
+    fn info(&self) -> Info {
+        (**self).info()
     }
 
     fn action_names(&self) -> Vec<String> {

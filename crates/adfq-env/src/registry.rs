@@ -1,6 +1,7 @@
 //! Environments by name: what has to be said to make one ([`EnvSpec`]) and who knows how ([`Registry`]). A registry
 //! knows the environments of this crate, those in worker processes (`gym:` and `atari:`), and those a user registers.
 
+use crate::bsuite::{self, EXPERIMENTS};
 use crate::gym::{self, Gym, Kind};
 use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
 use crate::{Acrobot, CartPole, Env, Envs, Error, MdpEnv, MountainCar, Result, TimeLimit, VecEnv};
@@ -27,7 +28,7 @@ pub enum Purpose {
 pub struct EnvSpec {
     /// The name, as the [`Registry`] knows it.
     pub name: String,
-    /// Arguments. The environments of this crate take none.
+    /// Arguments. The environments of this crate take none, but for MNIST in [`bsuite`].
     pub args: Args,
     /// Wrappers, the innermost first, as `TimeLimit(max_episode_steps=100)` or `my_module:MyWrapper`. For environments of
     /// Gymnasium alone.
@@ -54,6 +55,7 @@ type Make = dyn Fn(&EnvSpec) -> Result<Box<dyn Env>> + Send + Sync;
 /// - `deepsea-N`, then, if wanted, `-stochastic`, then `-shuffled-SEED`;
 /// - `minatar/GAME`, or as the package has them, `MinAtar/SpaceInvaders-v1` with the minimal set of actions, which a
 ///   name without a version means too, and `-v0` with all six;
+/// - `bsuite:EXPERIMENT/NUMBER` for every setting of [`bsuite`]; `bsuite:mnist/0` and its like take the argument `data`;
 /// - `mdp/NAME` for each domain of [`adfq::mdp::names`], cut off after 1000 steps;
 /// - `gym:ID` for any environment of Gymnasium and `atari:GAME` for the games of ALE, in worker processes that run as
 ///   [`Registry::gym`] says.
@@ -128,7 +130,7 @@ impl Registry {
     }
 
     /// The known names, those that were registered first. A DeepSea may have any size, as in `deepsea-30`; here it has
-    /// ten rows.
+    /// ten rows. Of each experiment of bsuite that needs no files the first setting is here, of 468 in all.
     pub fn names(&self) -> Vec<String> {
         let registered = self.registered.keys().cloned();
         let classic = CLASSIC.iter().map(|&(name, ..)| name.to_owned());
@@ -136,7 +138,9 @@ impl Registry {
         let seas = ["deepsea-10", "deepsea-10-stochastic", "deepsea-10-shuffled-1"].map(String::from);
         let finite = mdp::names().into_iter().filter(|name| !name.starts_with("deepsea"));
         let finite = finite.map(|name| format!("mdp/{name}"));
-        let built_in = classic.chain(games).chain(seas).chain(finite);
+        let own = EXPERIMENTS.iter().filter(|experiment| !experiment.name.starts_with("mnist"));
+        let suite = own.map(|experiment| format!("bsuite:{}/0", experiment.name));
+        let built_in = classic.chain(games).chain(seas).chain(suite).chain(finite);
         registered.chain(built_in.filter(|name| !self.registered.contains_key(name))).collect()
     }
 
@@ -166,7 +170,11 @@ impl Registry {
 
     /// An environment of this crate.
     fn built_in(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
-        let Some(env) = built_in(&spec.name.to_lowercase()) else { return Err(self.unknown(&spec.name)) };
+        let name = spec.name.to_lowercase();
+        if let Some(env) = bsuite::named(&name, spec) {
+            return env.map(|env| env as _);
+        }
+        let Some(env) = built_in(&name) else { return Err(self.unknown(&spec.name)) };
         match spec.args.keys().next() {
             Some(arg) => Err(Error::Argument { env: spec.name.clone(), arg: arg.clone() }),
             None => env,
@@ -174,8 +182,11 @@ impl Registry {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let known = self.names();
+        let mut known = self.names();
         let closest = mdp::closest(name, &known);
+        // One word for its many names.
+        known.retain(|name| !name.starts_with("bsuite:"));
+        known.push("bsuite:EXPERIMENT/NUMBER".to_owned());
         Error::Name { name: name.to_owned(), closest, known: known.join(", ") }
     }
 }

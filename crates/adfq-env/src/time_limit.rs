@@ -1,7 +1,7 @@
 //! Time limits: an episode of so many steps is cut off, which is not its end.
 
 use crate::episode::{refuse, restore, save};
-use crate::{Env, Picture, Result, Space, Step};
+use crate::{Env, Info, Picture, Result, Space, Step};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "TimeLimit";
@@ -98,6 +98,10 @@ impl<E: Env> Env for TimeLimit<E> {
 
     fn restart(&mut self) -> Result<bool> {
         self.env.restart()
+    }
+
+    fn info(&self) -> Info {
+        self.env.info()
     }
 
     fn action_names(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! environments of this process ([`VecEnv`]). Those of other processes are in [`gym`](crate::gym).
 
 use crate::episode::{refuse, restore, save};
-use crate::{Env, Error, Result, Space, Step, check_given, make};
+use crate::{Env, Error, Info, Result, Space, Step, check_given, make};
 use adfq::random::stream;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,11 @@ pub trait Envs: Send {
     /// under way: [`Envs::finish`] goes on with it, and fails again if more has failed.
     fn restart(&mut self, _seed: u64) -> Result<Option<Range<usize>>> {
         Ok(None)
+    }
+
+    /// What environment `index` reports of itself: [`Env::info`]. Empty if there is none or it is in another process.
+    fn info(&self, _index: usize) -> Info {
+        Vec::new()
     }
 
     /// An error unless there is one action for each environment, and each is one of its own.
@@ -190,6 +195,10 @@ impl Envs for VecEnv {
 
     fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    fn info(&self, index: usize) -> Info {
+        self.envs.get(index).map_or_else(Vec::new, |env| env.info())
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {

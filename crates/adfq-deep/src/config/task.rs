@@ -33,7 +33,7 @@ impl Task {
         match space.frame[..] {
             _ if env.starts_with("atari:") => Self::Atari { pong: env == "atari:pong" },
             // However large the sea is, it is a grid.
-            _ if env.starts_with("deepsea") => Self::Grid,
+            _ if env.starts_with("deepsea") || env.starts_with("bsuite:deep_sea") => Self::Grid,
             [height, width, _] if height.min(width) >= IMAGE => {
                 Self::Image { side: height.max(width), frame_bytes: space.frame_bytes() }
             }
@@ -79,6 +79,7 @@ mod tests {
         assert_eq!(Task::of("cartpole", &flat), Task::Control);
         assert_eq!(Task::of("MinAtar/Breakout-v1", &space(&[10, 10, 4])), Task::Grid);
         assert_eq!(Task::of("DeepSea-10", &flat), Task::Grid);
+        assert_eq!(Task::of("bsuite:deep_sea_stochastic/20", &space(&[50, 50, 1])), Task::Grid);
         assert_eq!(Task::of("atari:pong", &flat), Task::Atari { pong: true });
         assert_eq!(Task::of("Atari:Breakout", &flat), Task::Atari { pong: false });
         assert_eq!(Task::of("gym:MinAtar/Breakout-v1", &flat), Task::Control);

@@ -13,7 +13,9 @@ mod mountain_car;
 
 pub use acrobot::Acrobot;
 pub use cart_pole::CartPole;
+pub(crate) use cart_pole::CartPoleSystem;
 pub use mountain_car::MountainCar;
+pub(crate) use mountain_car::MountainCarSystem;
 
 use crate::episode::Episode;
 use crate::{Env, Error, Picture, Result, Space, Step};
