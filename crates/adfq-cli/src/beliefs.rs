@@ -129,6 +129,6 @@ pub fn run(args: &Args) -> Result<()> {
     }
     match args.json {
         true => print(&(serde_json::to_string_pretty(&measured)? + "\n")),
-        false => print(&measured.iter().map(summary).collect::<Vec<_>>().join("\n")),
+        false => print(&summary(&measured)),
     }
 }

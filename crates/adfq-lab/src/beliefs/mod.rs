@@ -92,7 +92,7 @@ pub struct Checked {
 impl Checked {
     /// What was found over all states against the agent's own policy.
     pub fn overall(&self) -> Option<&Measures> {
-        let is_overall = |found: &&Found| found.states.is_none() && found.against == Against::OwnPolicy;
+        let is_overall = |found: &&Found| found.met_in.is_none() && found.against == Against::OwnPolicy;
         self.found.iter().find(is_overall).map(|found| &found.measures)
     }
 }
@@ -121,7 +121,7 @@ impl Against {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// How the states were met; none stands for all of them.
-    pub states: Option<Play>,
+    pub met_in: Option<Play>,
     /// What the beliefs were held against.
     pub against: Against,
     /// The measures.
@@ -132,7 +132,7 @@ pub struct Found {
 impl Found {
     /// How the states were met, in words.
     pub fn states(&self) -> &'static str {
-        self.states.map_or("all", Play::name)
+        self.met_in.map_or("all", Play::name)
     }
 }
 
@@ -144,7 +144,7 @@ impl Found {
 ///
 /// let run = "runs/deepsea-10-split-optimist-0".as_ref();
 /// let beliefs = measure(run, &Host::default(), &[Checkpoint::Last], Settings::default())?;
-/// print!("{}", summary(&beliefs));
+/// print!("{}", summary(&[beliefs]));
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn measure(run: &Path, host: &Host, which: &[Checkpoint], settings: Settings) -> Result<Beliefs> {
@@ -214,7 +214,7 @@ fn check(workers: &mut [Rollouts], settings: Settings) -> Result<Checked> {
                 states.into_iter().map(|state| state.into_iter().flatten().collect()).collect();
             if !states.is_empty() {
                 let measures = Measures::of(&states, settings.seed)?;
-                found.push(Found { states: kind, against, measures });
+                found.push(Found { met_in: kind, against, measures });
             }
         }
     }

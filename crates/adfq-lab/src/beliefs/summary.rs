@@ -4,19 +4,27 @@ use super::{Beliefs, Checked, Found, Measures};
 use crate::stats::Estimate;
 use adfq_report::text::{align, count, decimals, fixed, percent};
 
-/// A table for each checkpoint, and what its numbers rest on.
-pub fn summary(beliefs: &Beliefs) -> String {
-    let Beliefs { run, env, agent, policy, discount, .. } = beliefs;
-    let head = |checked: &Checked| {
-        format!(
-            "{}: {env}, {agent} with {policy}, checkpoint of step {}\n\n",
-            run.display(),
-            count(checked.step)
-        )
+/// What is said once, below all tables.
+const LEGEND: &str = "\
+Each belief is held against the mean discounted return of rollouts that take the action and then follow the agent's
+own greedy policy, and against Q* where it is known. Honest beliefs hold .68 within ±σ and .95 within ±2σ. The rank
+correlation is that of |error| and σ. Intervals take each state for one observation.
+";
+
+/// A table for each checkpoint of each run, what its numbers rest on, and what they mean.
+pub fn summary(runs: &[Beliefs]) -> String {
+    let one = |run: &Beliefs, checked: &Checked| {
+        format!("{}\n\n{}\n{}\n", head(run, checked), table(checked), notes(checked))
     };
-    let tables =
-        beliefs.checkpoints.iter().map(|checked| head(checked) + &table(checked) + "\n" + &notes(checked));
-    tables.collect::<Vec<_>>().join("\n") + &legend(*discount)
+    let tables = runs.iter().flat_map(|run| run.checkpoints.iter().map(move |checked| one(run, checked)));
+    tables.collect::<String>() + LEGEND
+}
+
+fn head(run: &Beliefs, checked: &Checked) -> String {
+    let Beliefs { run, env, agent, policy, discount, .. } = run;
+    // The discount is an f32: 0.99 and not 0.9900000095367432.
+    let (run, discount, step) = (run.display(), *discount as f32, count(checked.step));
+    format!("{run}: {env}, {agent} with {policy}, γ = {discount}, checkpoint of step {step}")
 }
 
 /// The columns of every table.
@@ -98,15 +106,5 @@ pub(super) fn notes(checked: &Checked) -> String {
     text + &format!(
         "P(σ in a state of random play > σ in one of an evaluation) = {:.2}\n",
         checked.doubts_random_play
-    )
-}
-
-fn legend(discount: f64) -> String {
-    // The discount is an f32: 0.99 and not 0.9900000095367432.
-    format!(
-        "\nEach belief is held against the mean return of rollouts that take the action and then follow the agent's own \
-         greedy\npolicy (γ = {}), and against Q* where it is known. Honest beliefs hold .68 within ±σ and .95 within \
-         ±2σ.\nRank corr.: of |error| and σ. Intervals take each state for one observation.\n",
-        discount as f32
     )
 }

@@ -40,7 +40,7 @@ pub fn write(runs: &[Beliefs], out: &Path, command: &str) -> Result<()> {
 fn intro(states: usize) -> Vec<String> {
     vec![
         format!(
-            "Up to {states} states of each kind, each from an episode of its own: of training (the run's exploration, from \
+            "{states} states of each kind, each from an episode of its own: of training (the run's exploration, from \
              the checkpoint on), of evaluation (greedy play) and of random play. In each state every action is taken, and \
              then the agent's own greedy policy is followed. The mean discounted return is the truth that the belief is \
              held against."
