@@ -57,6 +57,7 @@ RULES = [
     (r"^adfq eval .*--watch", "run"),
     (r"^adfq eval .*--episodes", "run"),
     (r"^adfq eval ", "add: --episodes 3"),
+    (r"^adfq beliefs ", "add: --states 4 --rollouts 16"),
     (r"^adfq (compare|learn|solve|update|export|presets)\b", "run"),
     (r"^echo .*\| adfq (update|act)\b", "run"),
     (r"^head -\d+ \S+\.csv$", "run"),

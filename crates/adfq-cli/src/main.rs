@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 mod act;
+mod beliefs;
 mod bench;
 mod compare;
 mod count;
@@ -41,6 +42,7 @@ enum Command {
     Train(Box<train::Args>),
     Eval(eval::Args),
     Act(act::Args),
+    Beliefs(beliefs::Args),
     Export(export::Args),
     Presets(presets::Args),
     Compare(compare::Args),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Act(args) => act::run(&args),
+        Command::Beliefs(args) => beliefs::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Presets(args) => presets::run(&args),
         Command::Compare(args) => compare::run(&args),

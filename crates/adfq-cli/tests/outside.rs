@@ -397,3 +397,17 @@ fn acting_needs_no_python_and_stacks_frames() {
     assert_ne!(answers[1], answers[2], "the frame before it counts");
     assert_ne!(answers[5], answers[0], "so do the frames before");
 }
+
+/// Rollouts start from saved states. No worker is started to find out that there are none.
+#[test]
+fn beliefs_cannot_be_held_against_the_truth_where_nothing_can_be_saved() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("run");
+    let short = ["agent=\"adfq\"", "steps=60", "learning.warmup=20", "evaluation.final_episodes=1"];
+    succeed(train("gym:CartPole-v1", &short, &run, &python));
+    let mut beliefs = Command::new(env!("CARGO_BIN_EXE_adfq"));
+    beliefs.arg("beliefs").arg(&run);
+    let said = complaint(beliefs);
+    assert!(said.contains("rollouts start from saved states, and gym:CartPole-v1 cannot be saved"), "{said}");
+}

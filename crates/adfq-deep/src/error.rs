@@ -42,6 +42,15 @@ pub enum Error {
     /// Something that cannot be written down.
     #[error("it cannot be saved: {0}")]
     State(String),
+    /// Rollouts in an environment that cannot be put back into a state it was in.
+    #[error(
+        "rollouts start from saved states, and {env} cannot be saved; those of gym: and atari: never can, and \
+         another one needs Env::save and Env::restore"
+    )]
+    Unsaveable {
+        /// The environment.
+        env: String,
+    },
     /// Text that is not a configuration.
     #[error("the configuration cannot be read: {0}")]
     Toml(String),

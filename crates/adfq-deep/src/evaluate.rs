@@ -226,22 +226,23 @@ impl Judge {
         Ok(Self { input: vec![0.0; network.inputs()], pass: Workspace::new(network, 1, 1)? })
     }
 
-    /// What the learner believes of an observation.
+    /// What the learner believes of an observation. `env` is the environment of the training in which it is met, if any.
     pub fn estimates(
         &mut self,
         learner: &mut Learner,
+        env: Option<usize>,
         observation: &[f32],
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         let row = learner.network().forward(&learner.online, observation, &mut self.pass)?;
-        learner.estimate(None, observation, row, out)
+        learner.estimate(env, observation, row, out)
     }
 
     /// What the learner believes of what its player sees.
     pub fn player(&mut self, learner: &mut Learner, player: &mut Player) -> Result<()> {
         let mut input = std::mem::take(&mut self.input);
         player.observation.decode(&mut input);
-        let judged = self.estimates(learner, &input, &mut player.estimates);
+        let judged = self.estimates(learner, None, &input, &mut player.estimates);
         self.input = input;
         judged
     }

@@ -37,6 +37,7 @@ pub mod metrics;
 mod observation;
 mod policy;
 pub mod replay;
+pub mod rollout;
 pub mod run;
 mod timeline;
 mod trainer;

@@ -43,6 +43,9 @@ pub enum Error {
     /// An environment without [`Env::restore`](crate::Env::restore).
     #[error("this environment cannot restore a saved state: it does not implement Env::restore")]
     NoRestore,
+    /// An environment without [`Env::reseed`](crate::Env::reseed).
+    #[error("this environment cannot draw its chance anew: it does not implement Env::reseed")]
+    NoReseed,
     /// An environment without [`Env::render`](crate::Env::render).
     #[error("this environment draws no picture: it does not implement Env::render")]
     NoPicture,

@@ -98,6 +98,8 @@ pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
 pub use vec_env::{Envs, VecEnv};
 
+use adfq::mdp::Mdp;
+
 /// Numbers that an environment reports of itself, by name; see [`Env::info`].
 pub type Info = Vec<(&'static str, f64)>;
 
@@ -138,7 +140,9 @@ pub trait Env: Send {
     /// generator starts anew from it; without, it goes on.
     fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()>;
 
-    /// Takes an action and writes the frame that follows. After a step that ended the episode comes a reset.
+    /// Takes an action and writes the frame that follows. After a step that ended the episode comes a reset. Where the
+    /// episode was only truncated, a further step is allowed to go on beyond the limit, or to be refused with
+    /// [`Error::NoEpisode`].
     fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step>;
 
     /// Everything that decides what follows, the generator included: [`Env::restore`] goes on from there bit for bit.
@@ -150,6 +154,29 @@ pub trait Env: Send {
     /// Takes up what [`Env::save`] gave.
     fn restore(&mut self, _state: &[u8]) -> Result<()> {
         Err(Error::NoRestore)
+    }
+
+    /// Draws all further chance from a generator that starts anew from this seed. The state stays as it is. So a restored
+    /// state can be played on several times, each time with other luck.
+    ///
+    /// ```
+    /// use adfq_env::{Env, make};
+    ///
+    /// let mut env = make("minatar/breakout")?;
+    /// let mut frame = vec![0; env.space().frame_bytes()];
+    /// env.reset(Some(1), &mut frame)?;
+    /// let start = env.save()?.unwrap();
+    /// env.reseed(7)?;
+    /// assert_ne!(env.save()?.unwrap(), start);
+    /// # Ok::<(), adfq_env::Error>(())
+    /// ```
+    fn reseed(&mut self, _seed: u64) -> Result<()> {
+        Err(Error::NoReseed)
+    }
+
+    /// The exact model and the present state in it, if this environment is a finite MDP.
+    fn exact(&self) -> Option<(&Mdp, usize)> {
+        None
     }
 
     /// A picture of the present state, to look at.
@@ -193,6 +220,14 @@ impl<E: Env + ?Sized> Env for Box<E> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         (**self).restore(state)
+    }
+
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        (**self).reseed(seed)
+    }
+
+    fn exact(&self) -> Option<(&Mdp, usize)> {
+        (**self).exact()
     }
 
     fn render(&self) -> Result<Picture> {

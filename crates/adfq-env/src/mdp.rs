@@ -138,6 +138,15 @@ impl Env for MdpEnv {
         Ok(())
     }
 
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        self.episode.seed(Some(seed));
+        Ok(())
+    }
+
+    fn exact(&self) -> Option<(&Mdp, usize)> {
+        Some((&self.mdp, self.episode.state))
+    }
+
     fn render(&self) -> Result<Picture> {
         let map = self.map();
         let columns = map.iter().map(Vec::len).max().unwrap_or(0);

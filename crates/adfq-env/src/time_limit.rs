@@ -2,6 +2,7 @@
 
 use crate::episode::{refuse, restore, save};
 use crate::{Env, Info, Picture, Result, Space, Step};
+use adfq::mdp::Mdp;
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "TimeLimit";
@@ -90,6 +91,14 @@ impl<E: Env> Env for TimeLimit<E> {
         self.env.restore(&env)?;
         self.steps = steps;
         Ok(())
+    }
+
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        self.env.reseed(seed)
+    }
+
+    fn exact(&self) -> Option<(&Mdp, usize)> {
+        self.env.exact()
     }
 
     fn render(&self) -> Result<Picture> {

@@ -34,6 +34,39 @@ fn run(env: &mut dyn Env, frame: &mut [u8], steps: usize, rng: &mut impl Rng) ->
     seen
 }
 
+/// A state that was saved can be played on with other luck: the same seed gives the same, and the state itself stays.
+#[test]
+fn a_restored_state_goes_on_with_the_chance_of_a_new_seed() {
+    for name in all() {
+        let (mut env, mut frame) = made(&name);
+        env.reset(Some(1), &mut frame).unwrap();
+        let saved = env.save().unwrap().unwrap();
+        let mut after = |seed| {
+            env.restore(&saved).unwrap();
+            let before = env.render().unwrap();
+            env.reseed(seed).unwrap();
+            assert_eq!(env.render().unwrap(), before, "{name}");
+            run(&mut env, &mut frame, 300, &mut stream(1, "actions"))
+        };
+        let first = after(7);
+        assert_eq!(after(7), first, "{name}");
+        if name.starts_with("minatar") || name.ends_with("stochastic") {
+            assert_ne!(after(8), first, "{name}");
+        }
+    }
+}
+
+/// A model is known exactly where there is one, through a time limit too.
+#[test]
+fn finite_mdps_tell_their_model_and_state() {
+    let (mut env, mut frame) = made("mdp/loop");
+    env.reset(Some(0), &mut frame).unwrap();
+    env.step(1, &mut frame).unwrap();
+    let (mdp, state) = env.exact().unwrap();
+    assert_eq!((mdp.name(), mdp.states(), state), ("loop", 9, 5));
+    assert!(made("cartpole").0.exact().is_none() && made("deepsea-3").0.exact().is_some());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, rng_seed: RngSeed::Fixed(4), failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -114,6 +114,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// An agent that has values and no beliefs.
+    #[error(
+        "the agent {agent} has no beliefs to hold against the truth: it has values without a standard deviation"
+    )]
+    NoBeliefs {
+        /// What learned.
+        agent: String,
+    },
     /// A deep agent, its environment or its memory failed.
     #[error(transparent)]
     Deep(#[from] adfq_deep::Error),

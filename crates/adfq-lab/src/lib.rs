@@ -2,10 +2,11 @@
 //!
 //! An [`experiment`] computes its trials through a cache, so that a rerun continues with what is missing.
 //! `adfq-report` turns trials into estimates, verdicts, figures and one HTML page.
-//! [`compare`] reads the folders of training runs, [`video`] shows what an agent does and believes, and [`mod@bench`]
+//! [`compare`] reads the folders of training runs, [`beliefs`] holds what an agent believes against the truth, [`video`] shows what an agent does and believes, and [`mod@bench`]
 //! measures speed. Nothing here reads a global random generator, and nothing but [`mod@bench`] reads a clock.
 
 pub mod actions;
+pub mod beliefs;
 pub mod bench;
 mod cache;
 pub mod compare;

@@ -379,18 +379,27 @@ impl Checkpoint {
             Self::Last => "it has no checkpoint yet".to_owned(),
             Self::Best => "it has no best checkpoint, because it was never evaluated".to_owned(),
             Self::Step(step) => {
-                let opened = Folder::open(folder).and_then(|folder| folder.child(CHECKPOINTS)).ok();
-                let names = |folder: &Folder| [checkpoints(folder).ok(), best_checkpoints(folder).ok()];
-                let names = opened.as_ref().map(names).into_iter().flatten().flatten().flatten();
-                let mut there: Vec<u64> = names.filter_map(|name| step_of(&name)).collect();
-                there.sort_unstable();
-                there.dedup();
+                let there = kept_steps(folder).unwrap_or_default();
                 let there: Vec<String> = there.iter().map(u64::to_string).collect();
                 format!("it has no checkpoint of step {step}; there are those of {}", there.join(", "))
             }
         };
         Error::NoCheckpoint { path: folder.to_owned(), reason }
     }
+}
+
+/// The steps of all checkpoints that are kept of the run in this folder, in order. It is an error if there is none.
+pub fn kept_steps(folder: &Path) -> Result<Vec<u64>> {
+    read_config(folder)?;
+    let opened = match Folder::open(folder)?.child(CHECKPOINTS) {
+        Err(error) if error.is_not_found() => return Err(Checkpoint::Last.missing(folder)),
+        opened => opened?,
+    };
+    let names = [checkpoints(&opened)?, best_checkpoints(&opened)?].concat();
+    let mut steps: Vec<u64> = names.iter().filter_map(|name| step_of(name)).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    if steps.is_empty() { Err(Checkpoint::Last.missing(folder)) } else { Ok(steps) }
 }
 
 /// The learner of a good checkpoint; no lock is taken, a run under way may be read.

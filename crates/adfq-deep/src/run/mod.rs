@@ -314,7 +314,7 @@ impl Run {
     /// checkpoint was.
     pub fn estimates(&mut self, observation: &[f32]) -> Result<Vec<Estimate>> {
         let mut estimates = vec![];
-        Judge::new(&self.learner)?.estimates(&mut self.learner, observation, &mut estimates)?;
+        Judge::new(&self.learner)?.estimates(&mut self.learner, None, observation, &mut estimates)?;
         Ok(estimates)
     }
 

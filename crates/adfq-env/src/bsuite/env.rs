@@ -114,6 +114,11 @@ impl<P: Problem> Env for Bsuite<P> {
         Ok(())
     }
 
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        self.episode.seed(Some(seed));
+        Ok(())
+    }
+
     fn render(&self) -> Result<Picture> {
         Ok(self.problem.draw(&self.episode.state).unwrap_or_else(|| {
             let mut numbers = vec![0.0; self.space.frame_len()];

@@ -122,6 +122,11 @@ impl<S: System> Env for Control<S> {
         Ok(())
     }
 
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        self.episode.seed(Some(seed));
+        Ok(())
+    }
+
     fn render(&self) -> Result<Picture> {
         Ok(S::draw(self.episode.state))
     }

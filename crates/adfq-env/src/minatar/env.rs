@@ -159,6 +159,11 @@ impl<G: Game> Env for MinAtar<G> {
         Ok(())
     }
 
+    fn reseed(&mut self, seed: u64) -> Result<()> {
+        self.episode.seed(Some(seed));
+        Ok(())
+    }
+
     fn render(&self) -> Result<Picture> {
         let mut frame = vec![0; self.space.frame_bytes()];
         self.episode.state.draw(&mut frame);

@@ -1,5 +1,6 @@
 //! The runs of one environment side by side, at the evaluations that all compared runs have.
 
+use super::believed::{self, Believed};
 use super::label::Label;
 use super::range::Range;
 use super::run::{Returns, Run};
@@ -47,6 +48,9 @@ pub struct Entry {
     pub area: Score,
     /// Mean return over seeds at each of the environment's steps.
     pub curve: Vec<Score>,
+    /// Its beliefs, where they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beliefs: Option<Believed>,
 }
 
 /// One run, as far as it is compared.
@@ -89,6 +93,7 @@ impl Environment {
         let mut notes = left_out_notes(&left_out, &entries);
         notes.extend(length_notes(&runs, &steps, returns));
         notes.extend(seed_notes(&entries));
+        notes.extend(believed::notes(&runs, steps.last().copied().unwrap_or(0)));
         let range = Range::of(env, &runs);
         Ok(Self { env: env.to_owned(), steps, entries, improvement, range, left_out, notes })
     }
@@ -106,7 +111,7 @@ fn entry(env: &str, label: &Label, group: &[&Run], steps: &[u64], chance: Chance
         chance.mean(&name(&step.to_string()), &values)
     };
     let curve = steps.iter().enumerate().map(at).collect::<Result<_>>()?;
-    Ok(Entry { label, runs, final_return, area, curve })
+    Ok(Entry { label, runs, final_return, area, curve, beliefs: Believed::of(group) })
 }
 
 fn scored(run: &Run, steps: &[u64]) -> Scored {

@@ -6,6 +6,7 @@
 //! makes the tables for a terminal, [`write()`] the files. Training itself is not known here: only the files it leaves.
 
 mod aggregate;
+mod believed;
 mod environment;
 mod figure;
 mod label;
@@ -16,6 +17,7 @@ mod select;
 mod summary;
 mod write;
 
+pub use believed::Believed;
 pub use range::Range;
 pub use run::{Returns, Run, find};
 pub use select::LeftOut;

@@ -1,5 +1,7 @@
 //! Run folders as the trainer left them: which folders are runs, what was asked for, and what was reached.
 
+use super::believed;
+use crate::beliefs::Checked;
 use crate::stats::mean;
 use crate::{Error, Result};
 use adfq_deep::run::folder::{CONFIG, EVALUATIONS, EVALUATIONS_HEADER, METRICS};
@@ -119,6 +121,8 @@ pub struct Run {
     pub returns: Returns,
     /// What it reached, at increasing steps; at least one.
     pub evaluations: Vec<Evaluation>,
+    /// What was measured of its beliefs at the last checkpoint, or why that cannot be read; none if nothing was measured.
+    pub beliefs: Option<std::result::Result<Checked, String>>,
 }
 
 impl Run {
@@ -138,7 +142,8 @@ impl Run {
                 Returns::Training => Error::NoEpisodes(folder.to_owned()),
             });
         }
-        Ok(Self { folder: folder.to_owned(), settings: settings(&table), head, returns, evaluations })
+        let (settings, beliefs) = (settings(&table), believed::read(folder));
+        Ok(Self { folder: folder.to_owned(), settings, head, returns, evaluations, beliefs })
     }
 
     /// The run as if it had been asked for no more than so many steps; nothing if nothing is known up to there.

@@ -1,6 +1,6 @@
 //! Runs side by side, as text.
 
-use super::{Aggregate, Comparison, Environment, Improvement, Returns, Score};
+use super::{Aggregate, Believed, Comparison, Environment, Improvement, Returns, Score};
 use adfq_report::text::{align, count, decimals, fixed};
 
 /// The tables of each environment, those over all of them, and what the numbers mean.
@@ -71,13 +71,16 @@ fn environment(environment: &Environment, returns: Returns) -> String {
     let mut text = format!("{env}: {} {evaluations} up to step {}\n\n", steps.len(), count(last));
     let finals: Vec<&Score> = entries.iter().map(|entry| &entry.final_return).collect();
     let areas: Vec<&Score> = entries.iter().map(|entry| &entry.area).collect();
-    let header =
+    let mut header =
         vec![String::new(), "seeds".to_owned(), heading("final return", &finals), heading("area", &areas)];
-    let rows = entries
-        .iter()
-        .zip(column(&finals))
-        .zip(column(&areas))
-        .map(|((entry, last), area)| vec![entry.label.clone(), entry.runs.len().to_string(), last, area]);
+    let believes = entries.iter().any(|entry| entry.beliefs.is_some());
+    header.extend(Believed::HEADS.map(String::from).into_iter().filter(|_| believes));
+    let rows = entries.iter().zip(column(&finals)).zip(column(&areas)).map(|((entry, last), area)| {
+        let row = [entry.label.clone(), entry.runs.len().to_string(), last, area];
+        row.into_iter()
+            .chain(Believed::cells(entry.beliefs.as_ref()).into_iter().filter(|_| believes))
+            .collect()
+    });
     text += &align(header, rows.collect());
     text += "\n";
     let labels: Vec<&str> = entries.iter().map(|entry| entry.label.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::figure::{caption, figure};
 use super::summary::{Heads, column, heading, score};
-use super::{Comparison, Environment, Improvement, Score};
+use super::{Believed, Comparison, Environment, Improvement, Score};
 use crate::plot::Figure;
 use crate::report::{Provenance, Report, Section};
 use crate::table::{Cell, Table};
@@ -106,9 +106,14 @@ fn section(environment: &Environment) -> Result<Section> {
     let areas: Vec<&Score> = entries.iter().map(|entry| &entry.area).collect();
     let heads =
         ["label".to_owned(), "seeds".to_owned(), heading("final return", &finals), heading("area", &areas)];
-    let mut table = Table::new(heads);
+    let believes = entries.iter().any(|entry| entry.beliefs.is_some());
+    let mut table = Table::new(
+        heads.into_iter().chain(Believed::HEADS.map(String::from).into_iter().filter(|_| believes)),
+    );
     for ((entry, last), area) in entries.iter().zip(column(&finals)).zip(column(&areas)) {
-        table.push([entry.label.as_str().into(), entry.runs.len().into(), last.into(), area.into()])?;
+        let row = [entry.label.as_str().into(), entry.runs.len().into(), last.into(), area.into()];
+        let beliefs = Believed::cells(entry.beliefs.as_ref()).map(Cell::from);
+        table.push(row.into_iter().chain(beliefs.into_iter().filter(|_| believes)))?;
     }
     let last = environment.steps.last().copied().unwrap_or(0);
     let mut section = Section::new(&environment.env)

@@ -4,8 +4,10 @@
 //! values), like the arithmetic they are; what rests on them, [`Bootstrap`], refuses such samples with an error.
 
 mod bootstrap;
+mod rank;
 
 pub use bootstrap::Bootstrap;
+pub use rank::spearman;
 use serde::{Deserialize, Serialize};
 
 /// An interval [low, high] around an estimate.
@@ -141,6 +143,26 @@ pub fn moving_average(values: &[f64], window: usize) -> Vec<f64> {
     let window = window.max(1);
     // Each window is summed afresh: a running sum would drag rounding errors and NaN along.
     (0..values.len()).map(|i| mean(&values[(i + 1).saturating_sub(window)..=i])).collect()
+}
+
+/// A share of `n` independent trials with its 95 % interval (Wilson 1927), which is never empty: that of 20 in 20 is not
+/// [1, 1].
+///
+/// ```
+/// use adfq_report::stats::proportion;
+///
+/// let all = proportion(1.0, 20);
+/// assert!((all.interval.low - 0.8389).abs() < 1e-4 && all.interval.high == 1.0);
+/// ```
+pub fn proportion(share: f64, n: usize) -> Estimate {
+    const Z: f64 = 1.959_963_984_540_054;
+    let (n, z2) = (n as f64, Z * Z);
+    let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = Z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    // Rounding may leave the value itself outside.
+    let interval =
+        Interval { low: (centre - half).max(0.0).min(share), high: (centre + half).min(1.0).max(share) };
+    Estimate { value: share, interval }
 }
 
 /// The probability that a draw from `x` exceeds a draw from `y`, ties counting half: the Mann-Whitney U of `x`
