@@ -1,6 +1,6 @@
 //! What `beliefs.json` of a run says of its beliefs, beside the returns.
 
-use super::Run;
+use super::{Entry, Run};
 use crate::beliefs::{self, Checked};
 use crate::stats::mean;
 use adfq_report::text::{count, decimals, fixed};
@@ -47,17 +47,29 @@ impl Believed {
         })
     }
 
-    /// The headings of its columns.
-    pub const HEADS: [&str; 3] = ["within ±2σ", "CRPS", "rank corr."];
-
-    /// Its cells; points where nothing is known.
-    pub fn cells(believed: Option<&Self>) -> [String; 3] {
+    /// The cells of each label; points where nothing is known of it. No cells at all where nothing is known of any.
+    pub(super) fn rows(entries: &[Entry]) -> Vec<Vec<String>> {
+        let known: Vec<&Self> = entries.iter().filter_map(|entry| entry.beliefs.as_ref()).collect();
+        if known.is_empty() {
+            return vec![vec![]; entries.len()];
+        }
+        let decimals = decimals(known.iter().map(|it| &it.crps)).min(3);
         let none = || "·".to_owned();
-        let Some(Self { within_2, crps, rank_correlation, .. }) = believed else {
-            return [none(), none(), none()];
+        let cells = |entry: &Entry| {
+            let Some(Self { within_2, crps, rank_correlation, .. }) = &entry.beliefs else {
+                return vec![none(), none(), none()];
+            };
+            let rank = rank_correlation.map_or_else(none, |rank| format!("{:.2}", rank + 0.0));
+            vec![format!("{within_2:.2}"), fixed(*crps, decimals), rank]
         };
-        let rank = rank_correlation.map_or_else(none, |rank| format!("{:.2}", rank + 0.0));
-        [format!("{within_2:.2}"), fixed(*crps, decimals([crps]).min(3)), rank]
+        entries.iter().map(cells).collect()
+    }
+
+    /// The headings of these cells.
+    pub(super) fn heads(entries: &[Entry]) -> Vec<String> {
+        let known = entries.iter().any(|entry| entry.beliefs.is_some());
+        let heads = ["within ±2σ", "CRPS", "rank corr."];
+        heads.iter().filter(|_| known).map(|head| head.to_string()).collect()
     }
 }
 

@@ -73,13 +73,10 @@ fn environment(environment: &Environment, returns: Returns) -> String {
     let areas: Vec<&Score> = entries.iter().map(|entry| &entry.area).collect();
     let mut header =
         vec![String::new(), "seeds".to_owned(), heading("final return", &finals), heading("area", &areas)];
-    let believes = entries.iter().any(|entry| entry.beliefs.is_some());
-    header.extend(Believed::HEADS.map(String::from).into_iter().filter(|_| believes));
-    let rows = entries.iter().zip(column(&finals)).zip(column(&areas)).map(|((entry, last), area)| {
-        let row = [entry.label.clone(), entry.runs.len().to_string(), last, area];
-        row.into_iter()
-            .chain(Believed::cells(entry.beliefs.as_ref()).into_iter().filter(|_| believes))
-            .collect()
+    header.extend(Believed::heads(entries));
+    let columns = entries.iter().zip(column(&finals)).zip(column(&areas)).zip(Believed::rows(entries));
+    let rows = columns.map(|(((entry, last), area), beliefs)| {
+        [entry.label.clone(), entry.runs.len().to_string(), last, area].into_iter().chain(beliefs).collect()
     });
     text += &align(header, rows.collect());
     text += "\n";

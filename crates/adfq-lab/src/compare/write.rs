@@ -106,14 +106,11 @@ fn section(environment: &Environment) -> Result<Section> {
     let areas: Vec<&Score> = entries.iter().map(|entry| &entry.area).collect();
     let heads =
         ["label".to_owned(), "seeds".to_owned(), heading("final return", &finals), heading("area", &areas)];
-    let believes = entries.iter().any(|entry| entry.beliefs.is_some());
-    let mut table = Table::new(
-        heads.into_iter().chain(Believed::HEADS.map(String::from).into_iter().filter(|_| believes)),
-    );
-    for ((entry, last), area) in entries.iter().zip(column(&finals)).zip(column(&areas)) {
+    let mut table = Table::new(heads.into_iter().chain(Believed::heads(entries)));
+    let columns = entries.iter().zip(column(&finals)).zip(column(&areas)).zip(Believed::rows(entries));
+    for (((entry, last), area), beliefs) in columns {
         let row = [entry.label.as_str().into(), entry.runs.len().into(), last.into(), area.into()];
-        let beliefs = Believed::cells(entry.beliefs.as_ref()).map(Cell::from);
-        table.push(row.into_iter().chain(beliefs.into_iter().filter(|_| believes)))?;
+        table.push(row.into_iter().chain(beliefs.into_iter().map(Cell::from)))?;
     }
     let last = environment.steps.last().copied().unwrap_or(0);
     let mut section = Section::new(&environment.env)
