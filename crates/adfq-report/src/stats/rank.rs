@@ -2,7 +2,7 @@
 
 use super::mean;
 
-/// Spearman's rank correlation of pairs (x[i], y[i]); equal values share the mean of their ranks. NaN if there are fewer
+/// Spearman's rank correlation of pairs (xᵢ, yᵢ); equal values share the mean of their ranks. NaN if there are fewer
 /// than two pairs, if all values of a side are equal, or if one is NaN.
 ///
 /// ```
