@@ -116,6 +116,8 @@ const FILES: &[(&str, &str)] = files!(
     "acrobot-dqn"
     "cartpole-adfq"
     "frozenlake-adfq"
+    "lunarlander-adfq"
+    "lunarlander-dqn"
     "mountaincar-adfq"
 );
 
