@@ -46,7 +46,8 @@ the same bits as one that was never stopped. In gym: and atari: environments, wh
 inner state is out of reach, episodes under way are cut off instead.")]
 pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
-    /// gym:ID for any of Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong).
+    /// bsuite:ID (bsuite:deep_sea/0); gym:ID for any of
+    /// Python's Gymnasium (gym:LunarLander-v3, gym:my_package:MyEnv-v0); atari:GAME (atari:pong).
     /// Several, with commas between them, are trained side by side [default: that of --config]
     #[arg(
         required_unless_present_any = ["resume", "config"],

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{complaint, succeed};
+use common::{complaint, said, saved, succeed, text, with};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -48,20 +48,6 @@ fn eval(folder: &Path, checkpoint: &str) -> Command {
     command
 }
 
-fn with(mut command: Command, argument: &str) -> Command {
-    command.arg(argument);
-    command
-}
-
-#[track_caller]
-fn said(command: Command) -> String {
-    String::from_utf8(succeed(command).stderr).unwrap()
-}
-
-fn text(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(path).unwrap()
-}
-
 /// The files that say what a run was.
 fn record(folder: &Path) -> [String; 4] {
     ["config.toml", "result.json", "metrics.csv", "evaluations.csv"].map(|name| text(folder.join(name)))
@@ -69,15 +55,6 @@ fn record(folder: &Path) -> [String; 4] {
 
 fn result(folder: &Path) -> serde_json::Value {
     serde_json::from_str(&text(folder.join("result.json"))).unwrap()
-}
-
-/// The files in `checkpoints` whose names begin so, in their order.
-fn saved(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> =
-        entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(prefix)).collect();
-    found.sort();
-    found
 }
 
 fn copy(from: &Path, to: &Path) {

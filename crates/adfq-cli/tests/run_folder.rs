@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{complaint, succeed};
+use common::{complaint, record, said, saved, succeed, text, with};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
@@ -56,39 +56,10 @@ fn resume(folder: &Path) -> Command {
     command
 }
 
-fn with(mut command: Command, argument: &str) -> Command {
-    command.arg(argument);
-    command
-}
-
 fn on(verb: &str, folder: &Path) -> Command {
     let mut command = adfq(&[verb]);
     command.arg(folder);
     command
-}
-
-/// What a command that must succeed has said.
-#[track_caller]
-fn said(command: Command) -> String {
-    String::from_utf8(succeed(command).stderr).unwrap()
-}
-
-fn text(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(path).unwrap()
-}
-
-/// The files that say what a run was.
-fn record(folder: &Path) -> [String; 3] {
-    ["result.json", "metrics.csv", "evaluations.csv"].map(|name| text(folder.join(name)))
-}
-
-/// The files in `checkpoints` whose names begin so, in their order.
-fn saved(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> =
-        entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(prefix)).collect();
-    found.sort();
-    found
 }
 
 /// Makes a finished run one that was stopped before its last checkpoint.

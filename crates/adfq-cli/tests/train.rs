@@ -3,7 +3,7 @@
 mod common;
 
 use adfq_files::Lock;
-use common::succeed;
+use common::{record, succeed, with};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -52,11 +52,6 @@ fn resume(folder: &Path) -> Command {
     command
 }
 
-fn with(mut command: Command, argument: &str) -> Command {
-    command.arg(argument);
-    command
-}
-
 /// What a command that must fail has said: its error, and below it nothing but hints.
 #[track_caller]
 fn complaint(command: Command) -> String {
@@ -64,12 +59,6 @@ fn complaint(command: Command) -> String {
     let last = text.lines().rfind(|line| !line.starts_with("hint: "));
     assert!(last.is_some_and(|line| line.starts_with("error: ")), "{text}");
     text
-}
-
-/// The files that say what a run was; `result.json` holds digests of parameters and replay memory.
-fn record(folder: &Path) -> [String; 3] {
-    ["result.json", "metrics.csv", "evaluations.csv"]
-        .map(|name| fs::read_to_string(folder.join(name)).unwrap())
 }
 
 /// What a run reached, whatever its configuration.
