@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Coverage-guided fuzzing of everything that reads what others wrote.
 #
-#   scripts/fuzz.sh                   # each target for a minute, from the committed corpus
-#   scripts/fuzz.sh 3600              # each for an hour
+#   scripts/fuzz.sh                   # each target for about a minute, from the committed corpus, always the same inputs
+#   scripts/fuzz.sh 3600              # each for an hour, other inputs every time
 #   scripts/fuzz.sh 600 checkpoints   # one target
 #   scripts/fuzz.sh --corpus 3600     # afterwards the smallest inputs with the same coverage become the corpus
 #
 # The corpus is in fuzz/corpus/TARGET.tar.gz. What fails is left in target/fuzz/TARGET/failed, from where it is
 # tried first the next time.
+# Without a number of seconds the seed, the order of the corpus and the number of executions are fixed, so that CI tries the
+# same inputs until the code or the corpus changes. The search for new failures is the timed run.
 # Two targets run at a time. The flags are those of cargo-fuzz, less the sanitizers: the code is safe Rust.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +19,7 @@ if [[ ${1:-} == --corpus ]]; then
     keep=true
     shift
 fi
-seconds=${1:-60}
+seconds=${1:-}
 shift || true
 targets=("$@")
 if [[ ${#targets[@]} == 0 ]]; then
@@ -34,6 +36,18 @@ export CARGO_TARGET_DIR=$out/build
 host=$(rustc -vV | sed -n 's/^host: //p')
 cargo build --release --quiet --manifest-path fuzz/Cargo.toml --target "$host"
 
+# About what a minute holds on one of two shared cores.
+executions() {
+    case $1 in
+        lines) echo 8000000 ;;
+        beliefs) echo 150000 ;;
+        configurations) echo 60000 ;;
+        models) echo 500000 ;;
+        logs) echo 80000 ;;
+        checkpoints) echo 9000 ;;
+    esac
+}
+
 fuzz() {
     local target=$1 found=$out/$1
     local archive=fuzz/corpus/$target.tar.gz
@@ -43,10 +57,17 @@ fuzz() {
     local tmp
     tmp=$(mktemp -d -p "$([[ -w /dev/shm ]] && echo /dev/shm || echo "$found")")
     local limits=(-timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 "-artifact_prefix=$found/failed/")
+    local inputs=("$found/corpus" "$found/failed") length=("-max_total_time=$seconds")
+    if [[ -z $seconds ]]; then
+        # A list keeps its order; the order of a folder is the file system's.
+        find "$found/corpus" "$found/failed" -type f | LC_ALL=C sort | paste -sd, >"$found/inputs"
+        rm -rf "$found/new" && mkdir "$found/new"
+        inputs=("-seed_inputs=@$found/inputs" "$found/new")
+        length=(-seed=1 "-runs=$(executions "$target")")
+    fi
     # One thread: the threads of a pool would wait for each other more than they compute.
-    if ! TMPDIR=$tmp RAYON_NUM_THREADS=1 timeout $((seconds + 300)) \
-        "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" -max_total_time="$seconds" \
-        "$found/corpus" "$found/failed" >"$found/log" 2>&1; then
+    if ! TMPDIR=$tmp RAYON_NUM_THREADS=1 timeout $((${seconds:-600} + 300)) \
+        "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" "${length[@]}" "${inputs[@]}" >"$found/log" 2>&1; then
         rm -rf "$tmp"
         tail -n 40 "$found/log"
         echo "fuzz: $target failed; run again: $CARGO_TARGET_DIR/$host/release/$target $found/failed/*" >&2
@@ -59,8 +80,8 @@ fuzz() {
         tar -C "$found/smallest" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c . | gzip -n9 >"$archive"
     fi
     rm -rf "$tmp"
-    echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") executions in $seconds s"
+    echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") executions${seconds:+ in $seconds s}"
 }
-export -f fuzz
+export -f fuzz executions
 export out seconds keep host
 printf '%s\n' "${targets[@]}" | xargs -P 2 -I{} bash -c 'fuzz {}'

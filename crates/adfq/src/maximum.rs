@@ -110,10 +110,11 @@ fn moments(beliefs: &[Belief]) -> Result<(f64, f64)> {
     let (quadrature, _) = integrate(beliefs)?;
     let (mean, var) =
         quadrature.moments().ok_or(Error::NotRepresentable { mean: f64::NAN, var: f64::NAN })?;
-    Ok((greatest_mean(beliefs) + mean, var))
+    Ok((greatest_mean(beliefs) + (quadrature.posterior.reference() + mean), var))
 }
 
-/// The posterior quadrature without a prior, seen from the greatest mean.
+/// The posterior quadrature without a prior. Its reference point is the narrowest of those that may be the maximum: a
+/// wide one next to it is known well enough from there, and not the other way round.
 fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
     let origin = greatest_mean(beliefs);
     let mut problem = Problem::default();
@@ -125,8 +126,10 @@ fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
     let certain =
         problem.targets.iter().fold(f64::NEG_INFINITY, |least, x| least.max(x.y - CERTAIN * x.t.sqrt()));
     let relevant = |b: usize| problem.targets[b].y + CERTAIN * problem.targets[b].t.sqrt() >= certain;
+    let candidates = problem.targets.iter().enumerate().filter(|(b, _)| relevant(*b)).map(|(_, target)| target);
+    let narrowest = candidates.min_by(|a, b| a.t.total_cmp(&b.t)).map_or(0.0, |target| target.y);
     let mut quadrature = Quadrature::default();
-    quadrature.posterior.set(&problem.targets, relevant, 0.0, 0.0);
+    quadrature.posterior.set(&problem.targets, relevant, 0.0, narrowest);
     quadrature.integrate();
     Ok((quadrature, problem))
 }
@@ -212,5 +215,20 @@ mod tests {
             assert!((chance - 1.0 / 7.0).abs() < 1e-12, "{chance}");
         }
         assert_eq!(max(&[(2.0, 9.0)]).probabilities().unwrap(), [1.0]);
+    }
+
+    /// Widths so far apart that a panel is a few units of the last place of where it begins. Fuzzing found that the nodes
+    /// were then out of order. The wide Gaussian alone decides the moments: E[(N(m, v))₊] and its variance.
+    #[test]
+    fn widths_beyond_double_precision() {
+        for (wide, narrow) in [
+            ((614_592_911_069.573_1, 1.277_539_402_701_198_3e65), (0.209_883_381_276_422_45, 5.094_667_629_284_855e-9)),
+            ((5_503_879_024_909.836, 1.751_676_388_588_481e138), (8.507_496_965_130_486e-6, 1.632_807_492_600_803_4e-6)),
+        ] {
+            let (mean, var) = clark(wide, narrow);
+            let max = max(&[wide, narrow]);
+            assert!((max.mean() / mean - 1.0).abs() < 1e-9, "{wide:?}: {} but {mean}", max.mean());
+            assert!((max.var() / var - 1.0).abs() < 1e-9, "{wide:?}: {} but {var}", max.var());
+        }
     }
 }

@@ -36,8 +36,11 @@ impl Nodes {
         self.weight.clear();
     }
 
+    /// One more node to the right. Where a panel is a few units of the last place of d, rounding can put its first node
+    /// before the last one; then the two coincide.
     pub fn push(&mut self, d: f64, weight: f64) {
-        self.d.push(d);
+        let last = self.d.last().copied().unwrap_or(f64::NEG_INFINITY);
+        self.d.push(if d < last { last } else { d });
         self.weight.push(weight);
     }
 
