@@ -57,17 +57,20 @@ fuzz() {
     local tmp
     tmp=$(mktemp -d -p "$([[ -w /dev/shm ]] && echo /dev/shm || echo "$found")")
     local limits=(-timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 "-artifact_prefix=$found/failed/")
-    local inputs=("$found/corpus" "$found/failed") length=("-max_total_time=$seconds")
+    local inputs=("$found/corpus" "$found/failed") length=("-max_total_time=$seconds") still=()
     if [[ -z $seconds ]]; then
         # A list keeps its order; the order of a folder is the file system's.
         find "$found/corpus" "$found/failed" -type f | LC_ALL=C sort | paste -sd, >"$found/inputs"
         rm -rf "$found/new" && mkdir "$found/new"
         inputs=("-seed_inputs=@$found/inputs" "$found/new")
-        length=(-seed=1 "-runs=$(executions "$target")")
+        length=(-seed=1 -reload=0 "-runs=$(executions "$target")")
+        # libFuzzer's choices depend on addresses.
+        if setarch -R true 2>/dev/null; then still=(setarch -R); fi
     fi
     # One thread: the threads of a pool would wait for each other more than they compute.
     if ! TMPDIR=$tmp RAYON_NUM_THREADS=1 timeout $((${seconds:-600} + 300)) \
-        "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" "${length[@]}" "${inputs[@]}" >"$found/log" 2>&1; then
+        "${still[@]}" "$CARGO_TARGET_DIR/$host/release/$target" "${limits[@]}" "${length[@]}" "${inputs[@]}" \
+        >"$found/log" 2>&1; then
         rm -rf "$tmp"
         tail -n 40 "$found/log"
         echo "fuzz: $target failed; run again: $CARGO_TARGET_DIR/$host/release/$target $found/failed/*" >&2
