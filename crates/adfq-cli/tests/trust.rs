@@ -10,6 +10,7 @@ mod common;
 use common::{complaint, succeed};
 use interpreter::python;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::{TempDir, tempdir};
@@ -159,6 +160,33 @@ fn what_the_user_types_is_found_there_and_a_folder_needs_trust() {
     succeed(seeds());
     fs::remove_file(first_run(&hostile.folder.path().join("runs")).join("result.json")).unwrap();
     succeed(seeds());
+}
+
+/// `script` lends a terminal, at which the question is asked. Only a yes runs the module.
+#[test]
+fn at_a_terminal_the_user_is_asked() {
+    let Some(hostile) = Hostile::new() else { return };
+    succeed(hostile.train("gym:mine:Mine-v0"));
+    assert_eq!(hostile.executed(), ["mine"]);
+    let line = format!("{:?}", hostile.adfq(&["eval", "run", "--episodes", "1"])).replace('"', "'");
+    for (answer, runs) in [("n", false), ("", false), ("yes", true)] {
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(hostile.folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let Ok(mut asked) = command.spawn() else {
+            eprintln!("skipped: there is no program `script` here");
+            return;
+        };
+        writeln!(asked.stdin.take().unwrap(), "{answer}").unwrap();
+        let output = asked.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("imports the module \"mine\"") && said.contains("run it? [y/N]"), "{said}");
+        assert_eq!(
+            (output.status.success(), hostile.executed() == ["mine"]),
+            (runs, runs),
+            "{answer:?}: {said}"
+        );
+    }
 }
 
 fn first_run(folder: &Path) -> PathBuf {
