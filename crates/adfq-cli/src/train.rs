@@ -101,7 +101,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "resume")]
     sticky: bool,
     /// Settings to start from: tuned for the environment and the agent (`adfq presets` lists them), or default where there
-    /// are none; default; paper; or atari-paper
+    /// are none; default; paper; atari-paper; or bsuite
     #[arg(long, default_value = "tuned", conflicts_with = "resume")]
     preset: String,
     /// A configuration file to start from, such as another run's config.toml
