@@ -87,6 +87,22 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// A word that chooses no setting of bsuite.
+    #[error("nothing is called \"{word}\"; {known}")]
+    NoSetting {
+        /// The word.
+        word: String,
+        /// What is meant, or what there is.
+        known: String,
+    },
+    /// A folder with results of bsuite by other settings than those asked for.
+    #[error(
+        "{} holds results of other settings than these; choose another folder, or remove it", .0.display()
+    )]
+    OtherSweep(PathBuf),
+    /// Threads could not be started.
+    #[error("cannot start threads; try fewer: {0}")]
+    Threads(String),
     /// A folder that is not a training run, nor holds any.
     #[error("{} is not a run: {reason}", path.display())]
     NotARun {

@@ -20,7 +20,7 @@ use crate::stats::mean;
 use adfq_env::bsuite::{Experiment, Rewards, Setting, Task};
 
 /// What a setting has logged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Logged {
     /// The setting.
     pub setting: Setting,
