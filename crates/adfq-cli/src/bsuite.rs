@@ -103,6 +103,7 @@ impl Args {
 pub fn run(args: &Args) -> Result<()> {
     let host = Host::here();
     let sweep = args.sweep(&host)?;
+    let (units, steps, updates) = sweep.size(&host)?;
     if sweep.left_out() > 0 {
         let left_out = sweep.left_out();
         say(&format!("{left_out} settings with MNIST are left out: name the folder of its files with --mnist"));
@@ -112,7 +113,6 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let threads = args.threads.unwrap_or(cores);
-    let (units, steps, updates) = sweep.size(&host)?;
     let (steps, updates) = (count(steps), count(updates));
     say(&format!("{units} settings to run, on {threads} threads: at most {steps} steps with {updates} gradient steps"));
     let done = work(args, &sweep, &host, threads)?;

@@ -290,8 +290,8 @@ fn a_signal_stops_a_sweep() {
 fn names_that_there_are_not_are_refused() {
     let error = refused(&["bsuite", "--agents", "dqm"]);
     assert!(error.contains("dqm") && error.contains("bootstrapped"), "{error}");
-    let error = refused(&["bsuite", "--only", "explore"]);
-    assert!(error.contains("nothing is called \"explore\"; did you mean exploration?"), "{error}");
+    let error = refused(&["bsuite", "--only", "exploraton"]);
+    assert!(error.contains("nothing is called \"exploraton\"; did you mean \"exploration\"?"), "{error}");
     let error = refused(&["bsuite", "--only", "catch/20"]);
     assert!(error.contains("catch/0 to catch/19"), "{error}");
     let error = refused(&["bsuite", "--set", "learning.bach=3"]);

@@ -1,5 +1,6 @@
 //! What can go wrong in this crate, each with the value that is to blame and what to do about it.
 
+use adfq::mdp::suggestion;
 use std::path::PathBuf;
 
 /// The errors of the crate `adfq-lab`.
@@ -88,11 +89,13 @@ pub enum Error {
         known: String,
     },
     /// A word that chooses no setting of bsuite.
-    #[error("nothing is called \"{word}\"; {known}")]
+    #[error("nothing is called \"{word}\"{}: {known}", suggestion(.closest))]
     NoSetting {
         /// The word.
         word: String,
-        /// What is meant, or what there is.
+        /// The name that is nearest to it; empty if none is near.
+        closest: String,
+        /// The names that exist.
         known: String,
     },
     /// A folder with results of bsuite by other settings than those asked for.

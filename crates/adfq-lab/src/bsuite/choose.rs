@@ -13,8 +13,8 @@ use adfq_env::bsuite::{EXPERIMENTS, Experiment, Setting, setting};
 ///
 /// assert_eq!(choose(&[])?.len(), 468);
 /// assert_eq!(choose(&["memory".into(), "catch/3".into()])?.len(), 23 + 17 + 1);
-/// let error = choose(&["explore".into()]).unwrap_err();
-/// assert!(error.to_string().starts_with("nothing is called \"explore\"; did you mean exploration?"));
+/// let error = choose(&["exploraton".into()]).unwrap_err();
+/// assert!(error.to_string().starts_with("nothing is called \"exploraton\"; did you mean \"exploration\"?"));
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
 pub fn choose(words: &[String]) -> Result<Vec<Setting>> {
@@ -49,20 +49,18 @@ fn names(word: &str, experiment: &Experiment) -> bool {
 }
 
 fn unknown(word: &str) -> Error {
-    let experiments = EXPERIMENTS.iter().map(|experiment| experiment.name);
-    let names: Vec<String> = TAGS.into_iter().chain(experiments).map(str::to_owned).collect();
     let (typed, number) = word.split_once('/').unwrap_or((word, ""));
     if let Some(experiment) = EXPERIMENTS.iter().find(|experiment| experiment.name == typed) {
-        let last = experiment.settings - 1;
-        return Error::NoSetting { word: word.to_owned(), known: format!("{typed}/0 to {typed}/{last}") };
+        let known = format!("{typed}/0 to {typed}/{}", experiment.settings - 1);
+        return Error::NoSetting { word: word.to_owned(), closest: String::new(), known };
     }
-    let near = closest(typed, &names);
-    let meant = match (near.is_empty(), number.is_empty()) {
-        (true, _) => String::new(),
-        (false, true) => format!("did you mean {near}? "),
-        (false, false) => format!("did you mean {near}/{number}? "),
-    };
-    Error::NoSetting { word: word.to_owned(), known: format!("{meant}Choose from: {}", names.join(", ")) }
+    let experiments = EXPERIMENTS.iter().map(|experiment| experiment.name);
+    let names: Vec<String> = TAGS.into_iter().chain(experiments).map(str::to_owned).collect();
+    let mut closest = closest(typed, &names);
+    if setting(&format!("{closest}/{number}")).is_some() {
+        closest = format!("{closest}/{number}");
+    }
+    Error::NoSetting { word: word.to_owned(), closest, known: names.join(", ") }
 }
 
 #[cfg(test)]
@@ -72,9 +70,10 @@ mod tests {
     #[test]
     fn unknown_words_are_told_what_is_known() {
         let said = |word: &str| choose(&[word.to_owned()]).unwrap_err().to_string();
-        assert_eq!(said("deep_sea/21"), "nothing is called \"deep_sea/21\"; deep_sea/0 to deep_sea/20");
-        assert!(said("deepsea/3").contains("did you mean deep_sea/3? "), "{}", said("deepsea/3"));
-        assert!(said("zzzzzz").contains("; Choose from: basic, "), "{}", said("zzzzzz"));
+        let range = "nothing is called \"deep_sea/21\"; known names: deep_sea/0 to deep_sea/20";
+        assert_eq!(said("deep_sea/21"), range);
+        assert!(said("deepsea/3").contains("did you mean \"deep_sea/3\"? Known names: basic, "));
+        assert!(said("zzzzzz").contains("; known names: basic, "));
     }
 
     #[test]
