@@ -106,7 +106,9 @@ pub fn run(args: &Args) -> Result<()> {
     let (units, steps, updates) = sweep.size(&host)?;
     if sweep.left_out() > 0 {
         let left_out = sweep.left_out();
-        say(&format!("{left_out} settings with MNIST are left out: name the folder of its files with --mnist"));
+        say(&format!(
+            "{left_out} settings with MNIST are left out: name the folder of its files with --mnist"
+        ));
     }
     if sweep.settings().next().is_none() {
         bail!("nothing is left to run");
@@ -114,7 +116,9 @@ pub fn run(args: &Args) -> Result<()> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let threads = args.threads.unwrap_or(cores);
     let (steps, updates) = (count(steps), count(updates));
-    say(&format!("{units} settings to run, on {threads} threads: at most {steps} steps with {updates} gradient steps"));
+    say(&format!(
+        "{units} settings to run, on {threads} threads: at most {steps} steps with {updates} gradient steps"
+    ));
     let done = work(args, &sweep, &host, threads)?;
     let scores = Scores::read(&sweep, &args.out)?;
     write(&sweep, &scores, &args.out, &args.command())?;

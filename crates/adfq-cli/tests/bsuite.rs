@@ -200,7 +200,10 @@ fn the_package_reads_what_a_sweep_writes() {
     assert!(report.contains("At most 14 episodes were run in each setting"));
     assert!(report.contains("adfq bsuite --agents dqn --quick --seeds 0 --mnist FOLDER --episodes 14"));
     let catch = &files(folder.path())["bsuite_id_-_catch-10.csv"];
-    assert!(catch.starts_with("steps,episode,total_return,episode_len,episode_return,total_regret\n9,1,"), "{catch}");
+    assert!(
+        catch.starts_with("steps,episode,total_return,episode_len,episode_return,total_regret\n9,1,"),
+        "{catch}"
+    );
     assert_eq!(catch.lines().count(), 13, "the first ten episodes, 12 and 14");
     // Scoring the same folder once more, as JSON.
     let again = run(folder.path(), &[&arguments[..], &["--json"]].concat());
@@ -228,14 +231,18 @@ fn agents_and_seeds_are_compared() {
             assert!(folder.path().join(&file).exists(), "{file}");
         }
     }
-    assert_ne!(text(folder.path().join(DQN).join("bsuite_id_-_catch-0.csv")), text(folder.path().join("out/dqn-epsilon/seed-1/bsuite_id_-_catch-0.csv")));
+    assert_ne!(
+        text(folder.path().join(DQN).join("bsuite_id_-_catch-0.csv")),
+        text(folder.path().join("out/dqn-epsilon/seed-1/bsuite_id_-_catch-0.csv"))
+    );
 }
 
 /// Settings of one experiment may be the same but for chance: they are different runs. The number of threads changes nothing.
 #[test]
 fn threads_change_nothing_and_settings_have_chance_of_their_own() {
     let [one, two] = [tempdir().unwrap(), tempdir().unwrap()];
-    let words = ["--agents", "dqn", "--only", "catch/0,catch/1,bandit/0,discounting_chain/2", "--episodes", "30"];
+    let words =
+        ["--agents", "dqn", "--only", "catch/0,catch/1,bandit/0,discounting_chain/2", "--episodes", "30"];
     let printed = run(one.path(), &[&words[..], &["--threads", "1"]].concat()).stdout;
     assert_eq!(run(two.path(), &[&words[..], &["--threads", "2"]].concat()).stdout, printed);
     let (one, two) = (files(one.path()), files(two.path()));
@@ -272,8 +279,19 @@ fn a_sweep_that_is_killed_goes_on() {
 fn a_signal_stops_a_sweep() {
     let folder = tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
-    command.args(["bsuite", "--out", "out", "--agents", "dqn", "--only", "cartpole_swingup/0", "--threads", "1"]);
-    let child = command.current_dir(folder.path()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    command.args([
+        "bsuite",
+        "--out",
+        "out",
+        "--agents",
+        "dqn",
+        "--only",
+        "cartpole_swingup/0",
+        "--threads",
+        "1",
+    ]);
+    let child =
+        command.current_dir(folder.path()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     while !folder.path().join(DQN).join("settings.toml").exists() {
         std::thread::yield_now();
     }
@@ -297,7 +315,10 @@ fn names_that_there_are_not_are_refused() {
     let error = refused(&["bsuite", "--set", "learning.bach=3"]);
     assert!(error.contains("bach"), "{error}");
     let error = refused(&["bsuite", "--only", "mnist"]);
-    assert!(error.contains("20 settings with MNIST are left out") && error.contains("nothing is left to run"), "{error}");
+    assert!(
+        error.contains("20 settings with MNIST are left out") && error.contains("nothing is left to run"),
+        "{error}"
+    );
 }
 
 /// Results of other settings are not continued, nor mixed with these.

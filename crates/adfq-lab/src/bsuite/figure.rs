@@ -4,11 +4,15 @@ use super::scores::{Average, Scores};
 use super::summary::{names, of_experiment, spoken};
 use crate::plot::{Axis, Bar, Bars, Color, Dash, Figure, Panel, Rule, Web};
 
+/// The least value that the radar shows: with zeros beside it a score would have no area. The package does the same.
+const LEAST: f64 = 0.05;
+
 /// The mean score of each ability, a web for each agent. Abilities that no experiment tested are left out.
 pub(super) fn radar(scores: &Scores) -> Figure {
     let mut panel = Panel::new("", Axis::default(), Axis::linear("score").from(0.0).to(1.0));
     for (i, agent) in scores.agents.iter().enumerate() {
-        let spokes = agent.tags.iter().filter_map(|(tag, score)| Some((spoken(tag), (*score)?.value)));
+        let scored = agent.tags.iter().filter_map(|(tag, score)| Some((tag, (*score)?.value)));
+        let spokes = scored.map(|(tag, score)| (spoken(tag), score.max(LEAST)));
         let dash = [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::DashDot][i % 4];
         panel = panel.layer(Web::new(agent.label.as_str(), spokes).color(Color::slot(i)).dash(dash));
     }

@@ -51,7 +51,8 @@ impl Rows {
         let mut rows = vec![];
         for (i, line) in lines.enumerate() {
             let row: Option<Vec<f64>> = line.split(',').map(|number| number.parse().ok()).collect();
-            let wrong = |reason: &str| Error::Line { path: path.into(), line: i as u64 + 2, reason: reason.into() };
+            let wrong =
+                |reason: &str| Error::Line { path: path.into(), line: i as u64 + 2, reason: reason.into() };
             let row = row.ok_or_else(|| wrong("it holds what is no number"))?;
             if row.len() != columns.len() {
                 return Err(wrong("it has not one number for each column"));

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_file_without_the_column_is_an_error() {
         let wrong = logged("catch/0", &["episode", "regret"], &[&[1.0, 1.0]]);
-        assert!(score(wrong.setting.experiment, &[wrong.clone()]).is_err());
+        assert!(score(wrong.setting.experiment, std::slice::from_ref(&wrong)).is_err());
         assert_eq!(score(wrong.setting.experiment, &[]).unwrap(), None);
     }
 }

@@ -93,7 +93,8 @@ pub struct Scores {
 impl Scores {
     /// Scores what a sweep has left in its folder.
     pub fn read(sweep: &Sweep, out: &Path) -> Result<Self> {
-        let agents = sweep.entrants.iter().map(|entrant| agent(sweep, entrant, out)).collect::<Result<_>>()?;
+        let agents =
+            sweep.entrants.iter().map(|entrant| agent(sweep, entrant, out)).collect::<Result<_>>()?;
         Ok(Self { seeds: sweep.seeds.clone(), agents })
     }
 
@@ -134,10 +135,13 @@ fn agent(sweep: &Sweep, entrant: &Entrant, out: &Path) -> Result<AgentScores> {
         });
     }
     let over = |name: &str, belongs: &dyn Fn(&Experiment) -> bool| {
-        let is_in = |it: &&ExperimentScore| EXPERIMENTS.iter().any(|known| known.name == it.experiment && belongs(known));
+        let is_in = |it: &&ExperimentScore| {
+            EXPERIMENTS.iter().any(|known| known.name == it.experiment && belongs(known))
+        };
         let chosen: Vec<&ExperimentScore> = experiments.iter().filter(is_in).collect();
         let seeds = 0..sweep.seeds.len();
-        let by_seed: Vec<Option<f64>> = seeds.map(|seed| mean_of(chosen.iter().map(|it| it.by_seed[seed]))).collect();
+        let by_seed: Vec<Option<f64>> =
+            seeds.map(|seed| mean_of(chosen.iter().map(|it| it.by_seed[seed]))).collect();
         average(name, &entrant.folder(), &by_seed)
     };
     let of_tag = |tag: &'static str| Ok((tag, over(tag, &|experiment| experiment.tags.contains(&tag))?));

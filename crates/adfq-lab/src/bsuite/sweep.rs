@@ -139,7 +139,8 @@ impl Sweep {
     /// Units, and the most environment steps and gradient steps that all of them take.
     pub fn size(&self, host: &Host) -> Result<(usize, u64, u64)> {
         let units = self.units(Path::new(""), host)?;
-        let (steps, updates) = (units.iter().map(Unit::most_steps), units.iter().map(Unit::most_gradient_steps));
+        let (steps, updates) =
+            (units.iter().map(Unit::most_steps), units.iter().map(Unit::most_gradient_steps));
         Ok((units.len(), steps.sum(), updates.sum()))
     }
 

@@ -41,7 +41,9 @@ pub(super) fn notes(sweep: &Sweep, scores: &Scores) -> Vec<String> {
         notes.push("The experiments with MNIST are left out: they need its files.".to_owned());
     }
     if scores.agents.iter().flat_map(|agent| &agent.experiments).any(|it| it.settings[0] < it.settings[1]) {
-        notes.push("Some experiments were run in a part of their settings, and are scored on these.".to_owned());
+        notes.push(
+            "Some experiments were run in a part of their settings, and are scored on these.".to_owned(),
+        );
     }
     notes
 }
@@ -63,10 +65,14 @@ fn report(sweep: &Sweep, scores: &Scores, command: &str) -> Result<Report> {
         report.intro.push("Scores are means over seeds with 95 % bootstrap intervals.".to_owned());
     }
     report.intro.extend(notes(sweep, scores));
-    let mut by_ability = Section::new("By ability").table("Mean score of the experiments that test an ability", tag_table(scores)?);
+    let mut by_ability = Section::new("By ability")
+        .table("Mean score of the experiments that test an ability", tag_table(scores)?);
     if has_radar(scores) {
-        let caption = "Mean score of the experiments that test an ability".to_owned();
-        by_ability = by_ability.figure(Figure { title: caption, ..radar(scores) }).link("radar.svg", "radar.svg");
+        let caption =
+            "Mean score of the experiments that test an ability. What is below 0.05 is drawn at 0.05"
+                .to_owned();
+        by_ability =
+            by_ability.figure(Figure { title: caption, ..radar(scores) }).link("radar.svg", "radar.svg");
     }
     let by_experiment = Section::new("By experiment")
         .figure(Figure { title: "Score of each experiment".to_owned(), ..bars(scores) })
@@ -94,9 +100,10 @@ fn experiment_table(scores: &Scores) -> Result<Table> {
     let head = ["experiment".to_owned(), "settings".to_owned()];
     let mut table = Table::new(head.into_iter().chain(labels(scores)));
     for name in names(scores) {
-        let of = scores.agents.iter().map(|agent| {
-            Cell::from(cell(of_experiment(agent, name).and_then(|it| it.score)))
-        });
+        let of = scores
+            .agents
+            .iter()
+            .map(|agent| Cell::from(cell(of_experiment(agent, name).and_then(|it| it.score))));
         table.push([spoken(name).into(), settings(scores, name).into()].into_iter().chain(of))?;
     }
     Ok(table)
@@ -108,7 +115,10 @@ fn experiments(scores: &Scores) -> Result<Table> {
         Table::new(["agent", "experiment", "type", "tags", "settings", "finished", "score", "low", "high"]);
     for agent in &scores.agents {
         for it in &agent.experiments {
-            let tags = EXPERIMENTS.iter().find(|known| known.name == it.experiment).map(|known| known.tags.join(" "));
+            let tags = EXPERIMENTS
+                .iter()
+                .find(|known| known.name == it.experiment)
+                .map(|known| known.tags.join(" "));
             let head = [agent.folder.as_str().into(), it.experiment.into(), it.kind.into(), tags.into()];
             let finished = if it.finished { "True" } else { "False" };
             let rest = [it.settings[0].into(), finished.into()];
@@ -131,5 +141,9 @@ fn abilities(scores: &Scores) -> Result<Table> {
 
 fn cells(score: Option<Average>) -> [Cell; 3] {
     let interval = score.and_then(|score| score.interval);
-    [score.map(|score| score.value).into(), interval.map(|it| it.low).into(), interval.map(|it| it.high).into()]
+    [
+        score.map(|score| score.value).into(),
+        interval.map(|it| it.low).into(),
+        interval.map(|it| it.high).into(),
+    ]
 }

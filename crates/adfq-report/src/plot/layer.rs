@@ -300,7 +300,10 @@ pub struct Web {
 
 impl Web {
     /// A solid web.
-    pub fn new<S: Into<String>>(label: impl Into<String>, spokes: impl IntoIterator<Item = (S, f64)>) -> Self {
+    pub fn new<S: Into<String>>(
+        label: impl Into<String>,
+        spokes: impl IntoIterator<Item = (S, f64)>,
+    ) -> Self {
         let spokes = spokes.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Self { label: label.into(), spokes, ..Self::default() }
     }

@@ -152,7 +152,8 @@ fn labels(canvas: &mut Canvas, chart: &Chart, placed: &Placed) {
         let value = crate::text::short(low + share * (high - low));
         // Between the first spoke and the one below it, where fewest lines cross.
         let turn = -0.5 * TAU / chart.names.len().max(3) as f64;
-        let (x, y) = (chart.x + share * chart.radius * turn.cos(), chart.y - share * chart.radius * turn.sin());
+        let (x, y) =
+            (chart.x + share * chart.radius * turn.cos(), chart.y - share * chart.radius * turn.sin());
         canvas.text(&[("x", &Unit(x)), ("y", &Unit(y + 0.35 * TICK))], &value);
     }
     canvas.close("g");
