@@ -255,7 +255,7 @@ fn threads_change_nothing_and_settings_have_chance_of_their_own() {
 #[test]
 fn a_sweep_that_is_killed_goes_on() {
     let [whole, killed] = [tempdir().unwrap(), tempdir().unwrap()];
-    let words = ["--agents", "dqn", "--only", "umbrella_length", "--episodes", "300", "--threads", "1"];
+    let words = ["--agents", "dqn", "--only", "umbrella_length", "--episodes", "100", "--threads", "1"];
     run(whole.path(), &words);
     let mut command = Command::new(env!("CARGO_BIN_EXE_adfq"));
     command.args(["bsuite", "--out", "out"]).args(words).current_dir(killed.path());

@@ -97,7 +97,7 @@ impl Setting {
     ///
     /// assert_eq!(setting("deep_sea/20").unwrap().longest_episode(), 50);
     /// let most: u64 = settings().map(|setting| setting.experiment.episodes * setting.longest_episode()).sum();
-    /// assert_eq!(most, 179_770_000);
+    /// assert_eq!(most, 179_880_000);
     /// ```
     pub fn longest_episode(&self) -> u64 {
         match self.task {
