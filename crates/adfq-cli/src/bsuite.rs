@@ -80,9 +80,9 @@ impl Args {
             }
         }
         let chosen = choose(&self.only)?;
-        let settings = if self.quick { quick(chosen) } else { chosen };
+        let chosen = if self.quick { quick(chosen) } else { chosen };
         let (seeds, mnist, changes) = (self.seeds.0.clone(), self.mnist.clone(), self.set.clone());
-        Ok(Sweep { entrants, seeds, settings, episodes: self.episodes, mnist, changes })
+        Ok(Sweep { entrants, seeds, chosen, episodes: self.episodes, mnist, changes })
     }
 
     /// The command line as someone else would type it: what decides the numbers, without paths and threads.

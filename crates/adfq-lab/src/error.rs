@@ -98,6 +98,14 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// Rows without a column that a score needs.
+    #[error("the logged rows have no column {column}, but {known}")]
+    NoColumn {
+        /// The column.
+        column: String,
+        /// Those that there are.
+        known: String,
+    },
     /// A folder with results of bsuite by other settings than those asked for.
     #[error(
         "{} holds results of other settings than these; choose another folder, or remove it", .0.display()

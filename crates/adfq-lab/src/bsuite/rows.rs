@@ -28,7 +28,7 @@ impl Rows {
 
     /// The numbers of a column, row by row.
     pub fn column(&self, name: &str) -> Result<Vec<f64>> {
-        let missing = || Error::Unknown { word: name.to_owned(), known: self.columns.join(", ") };
+        let missing = || Error::NoColumn { column: name.to_owned(), known: self.columns.join(", ") };
         let at = self.columns.iter().position(|column| column == name).ok_or_else(missing)?;
         Ok(self.rows.iter().map(|row| row[at]).collect())
     }

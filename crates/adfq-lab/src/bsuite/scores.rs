@@ -1,6 +1,6 @@
 //! The scores of agents over seeds: of each experiment, of each ability, and of all together.
 
-use super::score::score;
+use super::score::{Logged, score};
 use super::sweep::{Entrant, Sweep};
 use crate::Result;
 use crate::stats::{Bootstrap, Interval, mean};
@@ -97,57 +97,68 @@ impl Scores {
             sweep.entrants.iter().map(|entrant| agent(sweep, entrant, out)).collect::<Result<_>>()?;
         Ok(Self { seeds: sweep.seeds.clone(), agents })
     }
-
-    /// Whether every experiment has all of its settings and episodes. Without MNIST it may.
-    pub fn are_whole(&self) -> bool {
-        let is_whole = |it: &ExperimentScore| it.finished && it.settings[0] == it.settings[1];
-        self.agents.iter().flat_map(|agent| &agent.experiments).all(is_whole)
-    }
 }
 
 fn agent(sweep: &Sweep, entrant: &Entrant, out: &Path) -> Result<AgentScores> {
-    let mut logged = vec![];
-    for &seed in &sweep.seeds {
-        logged.push(sweep.logged(out, entrant, seed)?);
+    let read = |&seed: &u64| sweep.logged(out, entrant, seed);
+    let by_seed: Vec<Vec<Logged>> = sweep.seeds.iter().map(read).collect::<Result<_>>()?;
+    let (folder, mut experiments) = (entrant.folder(), vec![]);
+    for experiment in ORDER.iter().filter_map(|name| known(name)) {
+        experiments.extend(in_experiment(experiment, &by_seed, sweep.episodes, &folder)?);
     }
-    let ordered = ORDER.iter().filter_map(|name| EXPERIMENTS.iter().find(|it| it.name == *name));
-    let mut experiments = vec![];
-    for experiment in ordered {
-        let of_it = |seed: &Vec<super::Logged>| {
-            let is_of_it = |logged: &&super::Logged| logged.setting.experiment.name == experiment.name;
-            seed.iter().filter(is_of_it).cloned().collect::<Vec<_>>()
-        };
-        let by_seed: Vec<Vec<super::Logged>> = logged.iter().map(of_it).collect();
-        let settings = by_seed.iter().map(Vec::len).min().unwrap_or(0);
-        if by_seed.iter().all(Vec::is_empty) {
-            continue;
-        }
-        let finished = sweep.episodes.is_none_or(|episodes| episodes >= experiment.episodes);
-        let by_seed: Vec<Option<f64>> =
-            by_seed.iter().map(|logged| score(experiment, logged)).collect::<Result<_>>()?;
-        experiments.push(ExperimentScore {
-            experiment: experiment.name,
-            kind: experiment.tags[0],
-            settings: [settings, experiment.settings],
-            finished,
-            score: average(experiment.name, &entrant.folder(), &by_seed)?,
-            by_seed,
-        });
+    let tag = |tag: &'static str| Ok((tag, over(&experiments, &folder, tag, |it| it.tags.contains(&tag))?));
+    Ok(AgentScores {
+        label: entrant.label(),
+        tags: TAGS.into_iter().map(tag).collect::<Result<_>>()?,
+        overall: over(&experiments, &folder, "overall", |_| true)?,
+        experiments,
+        folder,
+    })
+}
+
+/// The score of an agent in an experiment; none if it has not run any of its settings.
+fn in_experiment(
+    experiment: &'static Experiment,
+    by_seed: &[Vec<Logged>],
+    episodes: Option<u64>,
+    whose: &str,
+) -> Result<Option<ExperimentScore>> {
+    let of_it = |logged: &&Logged| logged.setting.experiment.name == experiment.name;
+    let by_seed: Vec<Vec<Logged>> =
+        by_seed.iter().map(|logged| logged.iter().filter(of_it).cloned().collect()).collect();
+    if by_seed.iter().all(Vec::is_empty) {
+        return Ok(None);
     }
-    let over = |name: &str, belongs: &dyn Fn(&Experiment) -> bool| {
-        let is_in = |it: &&ExperimentScore| {
-            EXPERIMENTS.iter().any(|known| known.name == it.experiment && belongs(known))
-        };
-        let chosen: Vec<&ExperimentScore> = experiments.iter().filter(is_in).collect();
-        let seeds = 0..sweep.seeds.len();
-        let by_seed: Vec<Option<f64>> =
-            seeds.map(|seed| mean_of(chosen.iter().map(|it| it.by_seed[seed]))).collect();
-        average(name, &entrant.folder(), &by_seed)
-    };
-    let of_tag = |tag: &'static str| Ok((tag, over(tag, &|experiment| experiment.tags.contains(&tag))?));
-    let tags = TAGS.into_iter().map(of_tag).collect::<Result<_>>()?;
-    let overall = over("overall", &|_| true)?;
-    Ok(AgentScores { label: entrant.label(), folder: entrant.folder(), experiments, tags, overall })
+    let settings = by_seed.iter().map(Vec::len).min().unwrap_or(0);
+    let by_seed: Vec<Option<f64>> =
+        by_seed.iter().map(|logged| score(experiment, logged)).collect::<Result<_>>()?;
+    Ok(Some(ExperimentScore {
+        experiment: experiment.name,
+        kind: experiment.tags[0],
+        settings: [settings, experiment.settings],
+        finished: episodes.is_none_or(|episodes| episodes >= experiment.episodes),
+        score: average(experiment.name, whose, &by_seed)?,
+        by_seed,
+    }))
+}
+
+/// The mean over the experiments that belong together, of each seed and then over seeds.
+fn over(
+    experiments: &[ExperimentScore],
+    whose: &str,
+    what: &str,
+    belongs: impl Fn(&Experiment) -> bool,
+) -> Result<Option<Average>> {
+    let chosen: Vec<&ExperimentScore> =
+        experiments.iter().filter(|it| known(it.experiment).is_some_and(&belongs)).collect();
+    let seeds = chosen.iter().map(|it| it.by_seed.len()).max().unwrap_or(0);
+    let of_seed = |seed: usize| mean_of(chosen.iter().map(|it| it.by_seed[seed]));
+    average(what, whose, &(0..seeds).map(of_seed).collect::<Vec<_>>())
+}
+
+/// The experiment of this name.
+fn known(name: &str) -> Option<&'static Experiment> {
+    EXPERIMENTS.iter().find(|experiment| experiment.name == name)
 }
 
 /// The mean of the scores that there are.

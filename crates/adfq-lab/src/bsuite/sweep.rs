@@ -54,7 +54,7 @@ pub struct Sweep {
     /// Seeds, of which each agent runs all settings once.
     pub seeds: Vec<u64>,
     /// Settings. Those of MNIST are left out without its data.
-    pub settings: Vec<Setting>,
+    pub chosen: Vec<Setting>,
     /// Fewer episodes than bsuite's, for a look. The scores are then not those of bsuite.
     pub episodes: Option<u64>,
     /// The folder with the files of MNIST.
@@ -98,12 +98,12 @@ impl Sweep {
 
     /// The settings that are run: without its data, none of MNIST.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
-        self.settings.iter().filter(|setting| self.mnist.is_some() || setting.task != Task::Mnist)
+        self.chosen.iter().filter(|setting| self.mnist.is_some() || setting.task != Task::Mnist)
     }
 
     /// How many settings are left out, all of them of MNIST.
     pub fn left_out(&self) -> usize {
-        self.settings.len() - self.settings().count()
+        self.chosen.len() - self.settings().count()
     }
 
     /// How many episodes a setting runs.

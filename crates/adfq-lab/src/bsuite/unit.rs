@@ -29,12 +29,10 @@ impl Unit {
     /// A configuration for all settings becomes that of this one. Settings of an experiment may differ in nothing but chance, so the
     /// seed of each follows from that of the sweep and from its id.
     pub fn new(setting: Setting, episodes: u64, config: &Config, folder: PathBuf) -> Self {
-        let (id, env) = (setting.id(), format!("bsuite:{}", setting.id()));
-        let seed = stream(config.seed, &format!("bsuite/{id}")).next_u64();
-        let config = Config { env, seed, ..config.clone() };
-        let steps = episodes * setting.longest_episode();
-        // A seed in TOML has 63 bits.
-        let config = Config { seed: seed >> 1, ..config.with_steps(steps) };
+        let (env, steps) = (format!("bsuite:{}", setting.id()), episodes * setting.longest_episode());
+        // TOML, in which configurations are written, has numbers of 63 bits.
+        let seed = stream(config.seed, &format!("bsuite/{}", setting.id())).next_u64() >> 1;
+        let config = Config { env, seed, ..config.clone().with_steps(steps) };
         Self { folder, setting, episodes, config }
     }
 

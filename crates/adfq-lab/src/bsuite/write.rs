@@ -30,7 +30,7 @@ pub fn write(sweep: &Sweep, scores: &Scores, out: &Path, command: &str) -> Resul
 }
 
 /// What a reader has to know before comparing with published scores.
-pub(super) fn notes(sweep: &Sweep, scores: &Scores) -> Vec<String> {
+fn notes(sweep: &Sweep, scores: &Scores) -> Vec<String> {
     let mut notes = vec![];
     if let Some(episodes) = sweep.episodes {
         notes.push(format!(
