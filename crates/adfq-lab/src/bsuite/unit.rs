@@ -54,7 +54,7 @@ impl Unit {
     /// About how long it takes at most, by which the longest go first: a part of each step is the same for all, and a part is in
     /// proportion to the numbers that the network sees.
     pub fn weight(&self) -> u64 {
-        self.most_steps() * (100 + self.inputs())
+        self.most_steps() * (150 + self.inputs())
     }
 
     fn inputs(&self) -> u64 {
