@@ -136,7 +136,7 @@ fn a_radar_stands_where_its_values_are() {
     let after = |text: &str| svg.split(text).nth(1).unwrap().split('"').next().unwrap().to_owned();
     let rim: f64 = after(" r=\"").parse().unwrap();
     let middle: [f64; 2] = [after("cx=\""), after("cy=\"")].map(|text| text.parse().unwrap());
-    let points: Vec<[f64; 2]> = after("points=\"")
+    let points: Vec<[f64; 2]> = after(" points=\"")
         .split(' ')
         .map(|point| point.split_once(',').unwrap())
         .map(|(x, y)| [x.parse::<f64>().unwrap() - middle[0], middle[1] - y.parse::<f64>().unwrap()])
