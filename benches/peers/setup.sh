@@ -17,6 +17,10 @@ cleanrl_commit=fe8d8a03c41a7ef5b523e2e354bd01c363e786bb
 folder=$(cd "$folder" && pwd)
 "$folder/bin/pip" install --quiet --requirement "$here/requirements.txt"
 
+# The package bsuite with its own DQN.
+"$folder/bin/pip" install --quiet --requirement "$here/requirements-bsuite.txt" ||
+    echo "bsuite could not be installed: bsuite_dqn.py will not run." >&2
+
 # CleanRL's dqn.py needs an older Gymnasium, and with it an older NumPy, than the others: they go into a folder
 # that only the process running it is shown.
 rm -rf "$folder/cleanrl" "$folder/cleanrl-packages"

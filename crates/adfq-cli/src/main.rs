@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod act;
 mod beliefs;
 mod bench;
+mod bsuite;
 mod compare;
 mod count;
 mod device;
@@ -46,6 +47,7 @@ enum Command {
     Export(export::Args),
     Presets(presets::Args),
     Compare(compare::Args),
+    Bsuite(bsuite::Args),
     Bench(bench::Args),
     Solve(solve::Args),
     Learn(learn::Args),
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Presets(args) => presets::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Bsuite(args) => bsuite::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Learn(args) => learn::run(&args),

@@ -23,6 +23,7 @@ const NAMED: &str = "\
 --preset default        our general settings for the kind of environment
 --preset paper          those of the paper
 --preset atari-paper    those of the paper's Atari experiments, for atari:GAME
+--preset bsuite         those of the DQN of the package bsuite, which adfq bsuite gives to every agent
 ";
 
 pub fn run(args: &Args) -> Result<()> {

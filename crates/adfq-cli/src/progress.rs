@@ -38,8 +38,9 @@ pub struct Signalled {
 }
 
 impl Signalled {
-    /// Listens to Ctrl-C, and to what schedulers and closing terminals send. A second signal ends the program at once.
-    pub fn listen() -> anyhow::Result<Self> {
+    /// Listens to Ctrl-C, and to what schedulers and closing terminals send. The first signal is answered with these words. A second
+    /// one ends the program at once.
+    pub fn listen(answer: &'static str) -> anyhow::Result<Self> {
         let signalled = Self::default();
         let (noted, mut signals) = (signalled.clone(), Signals::new([SIGINT, SIGTERM, SIGHUP])?);
         std::thread::spawn(move || {
@@ -48,10 +49,15 @@ impl Signalled {
                 if noted.flag.swap(true, Ordering::Relaxed) {
                     std::process::exit(128 + signal);
                 }
-                say("saving; press Ctrl-C again to leave without");
+                say(answer);
             }
         });
         Ok(signalled)
+    }
+
+    /// That it was stopped by the signal that came.
+    pub fn stopped(&self) -> Stopped {
+        Stopped(self.number.load(Ordering::Relaxed))
     }
 }
 
@@ -156,7 +162,7 @@ impl Bars {
         }
         match (&errors[..], unfinished) {
             ([], 0) => Ok(()),
-            ([], _) => Err(Stopped(stop.number.load(Ordering::Relaxed)).into()),
+            ([], _) => Err(stop.stopped().into()),
             _ => bail!("{}", errors.join("\n")),
         }
     }

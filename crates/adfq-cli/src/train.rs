@@ -101,7 +101,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "resume")]
     sticky: bool,
     /// Settings to start from: tuned for the environment and the agent (`adfq presets` lists them), or default where there
-    /// are none; default; paper; or atari-paper
+    /// are none; default; paper; atari-paper; or bsuite
     #[arg(long, default_value = "tuned", conflicts_with = "resume")]
     preset: String,
     /// A configuration file to start from, such as another run's config.toml
@@ -161,11 +161,12 @@ pub fn parse_argument(text: &str) -> Result<String, String> {
     }
 }
 
+/// Several seeds.
 #[derive(Clone)]
-struct Seeds(Vec<u64>);
+pub struct Seeds(pub Vec<u64>);
 
 /// `0..9` are ten seeds, `1,5,8` three.
-fn parse_seeds(text: &str) -> Result<Seeds, String> {
+pub fn parse_seeds(text: &str) -> Result<Seeds, String> {
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is not a seed"));
     let seeds = match text.split_once("..") {
         Some((first, last)) => {
@@ -297,7 +298,7 @@ pub fn run(args: &Args) -> Result<()> {
         let configs: Vec<_> = args.resume.iter().filter_map(|folder| read_config(folder).ok()).collect();
         args.trust.settle(&mut host, &configs)?;
     }
-    let stop = Signalled::listen()?;
+    let stop = Signalled::listen("saving; press Ctrl-C again to leave without")?;
     let jobs = match &args.resume[..] {
         [] => args.plan(&args.training(&host)?)?,
         folders => {

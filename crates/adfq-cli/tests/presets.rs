@@ -74,5 +74,5 @@ fn agents_without_any_train_for_as_many_steps() {
 #[test]
 fn a_wrong_name_lists_those_there_are() {
     let error = complaint(adfq(&["train", "cartpole", "--preset", "best"]));
-    assert!(error.contains("tuned, default, paper, atari-paper"), "{error}");
+    assert!(error.contains("tuned, default, paper, atari-paper, bsuite"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! What can go wrong in this crate, each with the value that is to blame and what to do about it.
 
+use adfq::mdp::suggestion;
 use std::path::PathBuf;
 
 /// The errors of the crate `adfq-lab`.
@@ -87,6 +88,32 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// A word that chooses no setting of bsuite.
+    #[error("nothing is called \"{word}\"{}: {known}", suggestion(.closest))]
+    NoSetting {
+        /// The word.
+        word: String,
+        /// The name that is nearest to it; empty if none is near.
+        closest: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// Rows without a column that a score needs.
+    #[error("the logged rows have no column {column}, but {known}")]
+    NoColumn {
+        /// The column.
+        column: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A folder with results of bsuite by other settings than those asked for.
+    #[error(
+        "{} holds results of other settings than these; choose another folder, or remove it", .0.display()
+    )]
+    OtherSweep(PathBuf),
+    /// Threads could not be started.
+    #[error("cannot start threads; try fewer: {0}")]
+    Threads(String),
     /// A folder that is not a training run, nor holds any.
     #[error("{} is not a run: {reason}", path.display())]
     NotARun {

@@ -2,12 +2,14 @@
 //!
 //! An [`experiment`] computes its trials through a cache, so that a rerun continues with what is missing.
 //! `adfq-report` turns trials into estimates, verdicts, figures and one HTML page.
-//! [`compare`] reads the folders of training runs, [`beliefs`] holds what an agent believes against the truth, [`video`] shows what an agent does and believes, and [`mod@bench`]
+//! [`compare`] reads the folders of training runs, [`beliefs`] holds what an agent believes against the truth, [`bsuite`] runs and scores the behaviour suite,
+//! [`video`] shows what an agent does and believes, and [`mod@bench`]
 //! measures speed. Nothing here reads a global random generator, and nothing but [`mod@bench`] reads a clock.
 
 pub mod actions;
 pub mod beliefs;
 pub mod bench;
+pub mod bsuite;
 mod cache;
 pub mod compare;
 pub mod domain;

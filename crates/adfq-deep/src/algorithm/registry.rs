@@ -190,16 +190,18 @@ impl Algorithms {
     }
 
     /// An agent and a policy from one word: `adfq-ts`, `adfq-eps` and `split-ts`, or an agent's name, which stands for
-    /// its default policy.
+    /// its default policy. `boot-dqn` is what bsuite calls `bootstrapped`.
     ///
     /// ```
     /// let algorithms = adfq_deep::algorithm::Algorithms::default();
     /// assert_eq!(algorithms.parse("adfq-eps")?, ("adfq".to_owned(), "epsilon".to_owned()));
     /// assert_eq!(algorithms.parse("dqn")?, ("dqn".to_owned(), "epsilon".to_owned()));
+    /// assert_eq!(algorithms.parse("boot-dqn")?, algorithms.parse("bootstrapped")?);
     /// assert!(algorithms.parse("dqn-ts").is_err());
     /// # Ok::<(), adfq_deep::Error>(())
     /// ```
     pub fn parse(&self, word: &str) -> Result<(String, String)> {
+        let word = if word == "boot-dqn" { "bootstrapped" } else { word };
         if let Some(descriptor) = self.0.get(word) {
             return Ok((word.to_owned(), descriptor.policies[0].to_owned()));
         }

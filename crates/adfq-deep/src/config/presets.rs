@@ -3,12 +3,12 @@
 
 use super::task::{Task, dense};
 use super::*;
-use crate::algorithm::AdfqSettings;
+use crate::algorithm::{AdfqSettings, BootstrappedSettings};
 use crate::replay::PrioritySettings;
 use adfq_env::Space;
 
 /// The presets there are.
-const NAMES: [&str; 4] = ["tuned", "default", "paper", "atari-paper"];
+const NAMES: [&str; 5] = ["tuned", "default", "paper", "atari-paper", "bsuite"];
 
 /// Prioritised replay as in the paper.
 const PRIORITY: PrioritySettings = PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 };
@@ -21,7 +21,8 @@ impl Config {
     }
 
     /// The settings of this name for this environment, whose space is known. `tuned` stands for those of the zoo, or for
-    /// `default` where there are none. `atari-paper` is for the games of Atari, where `paper` means the same.
+    /// `default` where there are none. `atari-paper` is for the games of Atari, where `paper` means the same. `bsuite` is what the
+    /// package bsuite's own DQN has, for every agent.
     ///
     /// ```
     /// use adfq_deep::Config;
@@ -29,7 +30,7 @@ impl Config {
     /// let env = adfq_env::make("cartpole")?;
     /// assert_eq!(Config::preset("paper", "cartpole", env.space())?.learning.every, 1);
     /// let error = Config::preset("papper", "cartpole", env.space()).unwrap_err();
-    /// assert!(error.to_string().contains("tuned, default, paper, atari-paper"));
+    /// assert!(error.to_string().contains("tuned, default, paper, atari-paper, bsuite"));
     /// # Ok::<(), adfq_deep::Error>(())
     /// ```
     pub fn preset(name: &str, env: &str, space: &Space) -> Result<Self> {
@@ -43,6 +44,7 @@ impl Config {
             "paper" => Ok(paper(env, &task)),
             "atari-paper" if matches!(task, Task::Atari { .. }) => Ok(paper(env, &task)),
             "atari-paper" => Err(Error::NotAtari(env.to_owned())),
+            "bsuite" => Ok(bsuite(env)),
             _ => Err(Error::Preset { name: name.to_owned(), known: NAMES.join(", ") }),
         }
     }
@@ -179,6 +181,34 @@ fn default(env: &str, task: &Task) -> Config {
     }
 }
 
+/// The DQN of bsuite's package, and the ensemble of its bootstrapped DQN. What an observation looks like does not matter: all are
+/// numbers for dense layers.
+fn bsuite(env: &str) -> Config {
+    let control = default(env, &Task::Control);
+    let mut own = own(AdfqSettings { sd: 30.0, terminal_var: 1e-4, ..AdfqSettings::default() });
+    let ensemble = BootstrappedSettings { heads: 20, prior: 5.0, mask: 1.0 };
+    own.extend(toml::Value::try_from(ensemble).ok().map(|table| ("bootstrapped".to_owned(), table)));
+    Config {
+        network: NetworkConfig { layers: dense(&[64, 64]), ..control.network },
+        exploration: Exploration { from: 0.05, to: 0.05, fraction: 0.0 },
+        replay: ReplaySettings { capacity: 10_000, n_step: 1, priority: None },
+        learning: Learning {
+            batch: 32,
+            warmup: 100,
+            every: 1,
+            adam: AdamSettings { rate: 1e-3, ..control.learning.adam },
+            final_rate: 1.0,
+            // Squared errors, at every scale of rewards.
+            huber: 1e9,
+            target: TargetUpdate::Hard(4),
+            bound_targets: false,
+            ..control.learning
+        },
+        own,
+        ..control
+    }
+}
+
 /// The table of ADFQ's settings, whose prior depends on the task.
 fn own(settings: AdfqSettings) -> BTreeMap<String, toml::Value> {
     let table = toml::Value::try_from(settings).ok();
@@ -262,5 +292,19 @@ mod tests {
         assert!(
             atari.learning.clip_rewards && !preset("default", "gym:x", &[84, 84, 1]).learning.clip_rewards
         );
+    }
+
+    /// The settings that bsuite 0.3.6 has in `baselines/jax/dqn` and `boot_dqn`. A grid is numbers for dense layers too.
+    #[test]
+    fn the_preset_of_bsuite_is_that_of_its_package() {
+        let config = preset("bsuite", "bsuite:deep_sea/0", &[10, 10, 1]);
+        assert_eq!(config.network.layers, dense(&[64, 64]));
+        let Learning { discount, batch, warmup, every, adam, target, .. } = config.learning;
+        assert_eq!((discount, batch, warmup, every), (0.99, 32, 100, 1));
+        assert_eq!((adam.rate, target), (1e-3, TargetUpdate::Hard(4)));
+        assert_eq!((config.replay.capacity, config.replay.priority.is_none()), (10_000, true));
+        assert_eq!((config.exploration.from, config.exploration.to, config.envs), (0.05, 0.05, 1));
+        let ensemble: BootstrappedSettings = config.own("bootstrapped").unwrap();
+        assert_eq!(ensemble, BootstrappedSettings { heads: 20, prior: 5.0, mask: 1.0 });
     }
 }

@@ -247,6 +247,11 @@ impl Run {
         &self.config
     }
 
+    /// The environments that it trains in. Where an episode has ended, the next one has begun.
+    pub fn envs(&self) -> &dyn Envs {
+        &*self.envs
+    }
+
     /// Gradient steps so far.
     pub fn updates(&self) -> u64 {
         self.stats.updates()

@@ -90,6 +90,31 @@ impl Setting {
         format!("{}/{}", self.experiment.name, self.index)
     }
 
+    /// How many steps an episode has at most.
+    ///
+    /// ```
+    /// use adfq_env::bsuite::{settings, setting};
+    ///
+    /// assert_eq!(setting("deep_sea/20").unwrap().longest_episode(), 50);
+    /// let most: u64 = settings().map(|setting| setting.experiment.episodes * setting.longest_episode()).sum();
+    /// assert_eq!(most, 179_880_000);
+    /// ```
+    pub fn longest_episode(&self) -> u64 {
+        match self.task {
+            Task::Bandit { .. } | Task::Mnist => 1,
+            Task::Catch => 9,
+            // Ten seconds in steps of a hundredth; rounding errors decide about the last one.
+            Task::Cartpole | Task::CartpoleSwingup { .. } => 1001,
+            Task::DeepSea { size, .. } | Task::DeepSeaStochastic { size, .. } => size as u64,
+            Task::DiscountingChain { .. } => 100,
+            Task::MemoryLen { memory_length } => u64::from(memory_length) + 1,
+            Task::MemorySize { .. } => 3,
+            Task::MountainCar => 1000,
+            Task::UmbrellaDistract { .. } => 20,
+            Task::UmbrellaLength { chain_length, .. } => u64::from(chain_length),
+        }
+    }
+
     /// The arguments that the package makes it with, but for its seeds.
     ///
     /// ```

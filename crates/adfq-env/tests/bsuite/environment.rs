@@ -1,6 +1,6 @@
 //! The environments of bsuite in a vector and in time limits: what they report gets through, and a forged state does not.
 
-use adfq_env::bsuite::{Bsuite, Catch, Problem, Rewards};
+use adfq_env::bsuite::{Bsuite, Catch, Problem, Rewards, Task, env, settings};
 use adfq_env::{Env, Envs, Error, TimeLimit, VecEnv, make};
 
 #[test]
@@ -61,4 +61,23 @@ fn impossible_states_are_refused() {
     let error = env.restore(&forged).unwrap_err();
     assert!(matches!(error, Error::State { .. }), "{error}");
     assert_eq!(env.save().unwrap().unwrap(), saved);
+}
+
+/// Episodes are as long as a setting says where nothing ends them before, and never longer.
+#[test]
+fn no_episode_is_longer_than_its_setting_says() {
+    for setting in settings().filter(|setting| setting.task != Task::Mnist) {
+        let mut env = env(&setting, None).unwrap();
+        let mut frame = vec![0; env.space().frame_bytes()];
+        env.reset(Some(1), &mut frame).unwrap();
+        let mut steps = 1;
+        while !env.step(1, &mut frame).unwrap().ended() {
+            steps += 1;
+        }
+        // A pole that nobody moves falls. One that hangs stays, as does the car in the valley.
+        match setting.task {
+            Task::Cartpole => assert!(steps < setting.longest_episode()),
+            _ => assert_eq!(steps, setting.longest_episode(), "{}", setting.id()),
+        }
+    }
 }

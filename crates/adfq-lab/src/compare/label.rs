@@ -40,6 +40,11 @@ impl std::fmt::Display for Label {
     }
 }
 
+/// The name of an agent with a policy, as tables have it.
+pub(crate) fn label_of(agent: &str, policy: &str) -> String {
+    Label::new((agent.to_owned(), policy.to_owned()), String::new()).to_string()
+}
+
 /// Runs by environment and label, each group by increasing seed.
 pub type Groups = BTreeMap<String, BTreeMap<Label, Vec<Run>>>;
 

@@ -18,6 +18,7 @@ mod summary;
 mod write;
 
 pub use believed::Believed;
+pub(crate) use label::label_of;
 pub use range::Range;
 pub use run::{Returns, Run, find};
 pub use select::LeftOut;

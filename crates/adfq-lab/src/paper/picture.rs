@@ -96,6 +96,12 @@ pub(super) fn numbers(figure: &Figure) -> Result<Table> {
                     }
                     continue;
                 }
+                Layer::Web(web) => {
+                    for (spoke, value) in &web.spokes {
+                        row(&web.label, spoke.as_str().into(), (*value).into())?;
+                    }
+                    continue;
+                }
                 Layer::Rule(_) | Layer::Note(_) => continue,
             };
             for &(x, y) in points {

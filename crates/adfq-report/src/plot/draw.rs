@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Unit};
 use super::layout::{LEADING, Layout, Placed, TITLE};
-use super::{Figure, frame, legend, marks, text};
+use super::{Figure, frame, legend, marks, radar, text};
 use crate::Result;
 
 /// How many path vertices one figure may have; with some twelve bytes each they stay well below 200 kB.
@@ -69,6 +69,11 @@ impl Figure {
 fn draw_panel(canvas: &mut Canvas, placed: &Placed, budget: usize) {
     let frame = placed.frame;
     canvas.open("g", &[("class", &"panel"), ("data-title", &placed.panel.title)]);
+    if !radar::webs(placed.panel).is_empty() {
+        radar::draw(canvas, placed);
+        canvas.close("g");
+        return;
+    }
     frame::grid(canvas, placed);
     // An inner <svg> clips to the frame without an id, which could clash when figures share a page.
     let view = format!("0 0 {} {}", Unit(frame.width), Unit(frame.height));

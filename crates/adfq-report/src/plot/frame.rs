@@ -93,7 +93,8 @@ fn y_ticks(canvas: &mut Canvas, placed: &Placed) {
     canvas.close("g");
 }
 
-fn title(canvas: &mut Canvas, placed: &Placed) {
+/// The title above the frame.
+pub fn title(canvas: &mut Canvas, placed: &Placed) {
     let lines = placed.title.len() as f64;
     for (i, line) in placed.title.iter().enumerate() {
         let y = Unit(placed.frame.y - 8.0 - (lines - 1.0 - i as f64) * HEADING * LEADING);

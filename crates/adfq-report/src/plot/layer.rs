@@ -1,4 +1,4 @@
-//! What a panel shows: lines, markers, areas, bars, reference lines and notes.
+//! What a panel shows: lines, markers, areas, bars, reference lines, notes and webs.
 
 use super::Color;
 
@@ -17,6 +17,8 @@ pub enum Layer {
     Rule(Rule),
     /// A word.
     Note(Note),
+    /// A closed line of a radar chart.
+    Web(Web),
 }
 
 /// How a line is stroked.
@@ -273,6 +275,46 @@ impl Bars {
     }
 }
 
+/// A closed line over the spokes of a radar chart, one value on each. A panel with webs has nothing else; its y axis is the scale of all
+/// spokes.
+///
+/// ```
+/// use adfq_report::plot::{Axis, Figure, Panel, Web};
+///
+/// let web = Web::new("DQN", [("basic", 0.8), ("memory", 0.0), ("noise", 0.6)]);
+/// let panel = Panel::new("", Axis::default(), Axis::linear("score").from(0.0).to(1.0)).layer(web);
+/// assert!(Figure::new("Abilities").panel(panel).svg()?.contains(r#"data-kind="web" data-label="DQN""#));
+/// # Ok::<(), adfq_report::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Web {
+    /// The name in the legend; an empty one has no entry.
+    pub label: String,
+    /// The name of each spoke and the value on it; NaN is left out. Webs of one panel share the spokes of one name.
+    pub spokes: Vec<(String, f64)>,
+    /// The colour.
+    pub color: Color,
+    /// The stroke.
+    pub dash: Dash,
+}
+
+impl Web {
+    /// A solid web.
+    pub fn new<S: Into<String>>(
+        label: impl Into<String>,
+        spokes: impl IntoIterator<Item = (S, f64)>,
+    ) -> Self {
+        let spokes = spokes.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Self { label: label.into(), spokes, ..Self::default() }
+    }
+
+    /// With this stroke.
+    pub fn dash(mut self, dash: Dash) -> Self {
+        self.dash = dash;
+        self
+    }
+}
+
 /// Which way a [`Rule`] runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
@@ -384,4 +426,4 @@ macro_rules! layers {
     )* };
 }
 
-layers!(Line, Markers, Area, Bars, Rule, Note);
+layers!(Line, Markers, Area, Bars, Rule, Note, Web);

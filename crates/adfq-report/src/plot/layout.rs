@@ -2,7 +2,7 @@
 
 use super::range::{Range, categories, ranges};
 use super::ticks::{Ticks, ticks};
-use super::{Figure, Layer, Panel, legend, text};
+use super::{Figure, Layer, Panel, legend, radar, text};
 use crate::Result;
 
 /// Font sizes.
@@ -93,7 +93,7 @@ impl<'a> Placed<'a> {
         let bars = panel.layers.iter().filter(|layer| matches!(layer, Layer::Bars(_))).count();
         let room_for_bars = categories.len() as f64 * (8.0 + 13.0 * bars as f64).max(22.0);
         let height = (outer_height - below(panel) - HEADING * LEADING).max(60.0).max(room_for_bars);
-        let y_ticks = if categories.is_empty() {
+        let y_ticks = if categories.is_empty() && radar::webs(panel).is_empty() {
             ticks(y.scale, y.low, y.high, (height / 46.0).round().clamp(4.0, 8.0) as usize)
         } else {
             Ticks::default()

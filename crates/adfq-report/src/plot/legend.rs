@@ -89,6 +89,7 @@ fn label(layer: &Layer) -> &str {
         Layer::Area(area) => &area.label,
         Layer::Bars(bars) => &bars.label,
         Layer::Rule(rule) => &rule.label,
+        Layer::Web(web) => &web.label,
         Layer::Note(_) => "",
     }
 }
@@ -108,6 +109,7 @@ fn key(canvas: &mut Canvas, layer: &Layer) {
             }
             stroke(canvas, line.color.hex(), dash_array(line.dash), line.width());
         }
+        Layer::Web(web) => stroke(canvas, web.color.hex(), dash_array(web.dash), 2.2),
         Layer::Rule(rule) => stroke(canvas, rule.color.hex(), dash_array(rule.dash), 1.3),
         Layer::Area(area) => {
             swatch(canvas, area.color.hex(), 0.25);

@@ -21,6 +21,8 @@ pub fn draw(canvas: &mut Canvas, placed: &Placed, budget: usize) {
             Layer::Area(area) => pen.area(area),
             Layer::Rule(rule) => pen.rule(rule),
             Layer::Note(note) => pen.note(note),
+            // A panel of webs is drawn as a whole.
+            Layer::Web(_) => {}
             Layer::Bars(bars) => {
                 pen.bars(bars, bars_so_far, bars_in_all);
                 bars_so_far += 1;
@@ -36,7 +38,7 @@ pub fn cost(layer: &Layer) -> usize {
         Layer::Line(_) => 3,
         Layer::Area(_) => 2,
         Layer::Markers(_) => 4,
-        Layer::Bars(_) | Layer::Rule(_) | Layer::Note(_) => 0,
+        Layer::Bars(_) | Layer::Rule(_) | Layer::Note(_) | Layer::Web(_) => 0,
     }
 }
 

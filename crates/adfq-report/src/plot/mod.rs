@@ -30,6 +30,7 @@ mod layer;
 mod layout;
 mod legend;
 mod marks;
+mod radar;
 mod range;
 mod text;
 mod thin;
@@ -39,7 +40,7 @@ pub(crate) use canvas::escape;
 pub use color::Color;
 pub use figure::{Axis, Figure, Panel, Scale};
 pub use layer::{
-    Anchor, Area, Bar, BarStyle, Bars, Dash, Layer, Line, Markers, Note, Orientation, Rule, Shape,
+    Anchor, Area, Bar, BarStyle, Bars, Dash, Layer, Line, Markers, Note, Orientation, Rule, Shape, Web,
 };
 pub use text::FONTS;
 pub(crate) use ticks::power_of_ten;

@@ -51,11 +51,11 @@ pub fn categories(panel: &Panel) -> Vec<&str> {
     names
 }
 
-/// Bars make x start at zero, areas y.
+/// Bars make x start at zero, areas and webs y.
 fn is_zero_based(panel: &Panel, x: bool) -> bool {
     panel.layers.iter().any(|layer| match layer {
         Layer::Bars(bars) => x && bars.style == BarStyle::Bar,
-        Layer::Area(_) => !x,
+        Layer::Area(_) | Layer::Web(_) => !x,
         _ => false,
     })
 }
@@ -65,7 +65,7 @@ fn points(layer: &Layer) -> &[(f64, f64)] {
         Layer::Line(line) => &line.points,
         Layer::Markers(markers) => &markers.points,
         Layer::Area(area) => &area.points,
-        Layer::Bars(_) | Layer::Rule(_) | Layer::Note(_) => &[],
+        Layer::Bars(_) | Layer::Rule(_) | Layer::Note(_) | Layer::Web(_) => &[],
     }
 }
 
@@ -99,6 +99,7 @@ fn y_values(panel: &Panel, x: Range) -> Vec<f64> {
                 values.extend(band.flat_map(|(_, &(low, high))| [low, high]));
             }
             Layer::Rule(rule) if rule.orientation == Orientation::Horizontal => values.push(rule.at),
+            Layer::Web(web) => values.extend(web.spokes.iter().map(|(_, value)| value)),
             _ => {}
         }
     }

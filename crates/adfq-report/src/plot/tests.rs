@@ -126,3 +126,26 @@ proptest! {
         prop_assert!(roxmltree::Document::parse(&svg).is_ok());
     }
 }
+
+/// The first spoke points to the right, the second of four up: 1 is on the rim, 0 in the middle, and what is no number is left out.
+#[test]
+fn a_radar_stands_where_its_values_are() {
+    let spokes = [("east", 1.0), ("north", 0.5), ("west", 0.0), ("south", f64::NAN)];
+    let panel = Panel::new("", Axis::default(), Axis::linear("").from(0.0).to(1.0));
+    let svg = Figure::new("").panel(panel.layer(Web::new("DQN", spokes))).svg().unwrap();
+    let after = |text: &str| svg.split(text).nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let rim: f64 = after(" r=\"").parse().unwrap();
+    let middle: [f64; 2] = [after("cx=\""), after("cy=\"")].map(|text| text.parse().unwrap());
+    let points: Vec<[f64; 2]> = after(" points=\"")
+        .split(' ')
+        .map(|point| point.split_once(',').unwrap())
+        .map(|(x, y)| [x.parse::<f64>().unwrap() - middle[0], middle[1] - y.parse::<f64>().unwrap()])
+        .collect();
+    let expected = [[rim, 0.0], [0.0, rim / 2.0], [0.0, 0.0]];
+    assert_eq!(points.len(), expected.len());
+    for (point, expected) in points.iter().flatten().zip(expected.iter().flatten()) {
+        assert!((point - expected).abs() < 0.15, "{points:?}");
+    }
+    assert!(["east", "north", "west", "south"].iter().all(|name| svg.contains(&format!(">{name}</text>"))));
+    assert!(!svg.contains("NaN"));
+}

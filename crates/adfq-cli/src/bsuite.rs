@@ -1,0 +1,178 @@
+//! `adfq bsuite`: agents in the behaviour suite, from runs to scores, pictures and a page.
+
+use crate::heartbeat::Heartbeat;
+use crate::message;
+use crate::output::{print, say};
+use crate::progress::Signalled;
+use crate::train::{Seeds, parse_seeds};
+use adfq_deep::Host;
+use adfq_lab::Error;
+use adfq_lab::bsuite::{Done, Entrant, Scores, Sweep, choose, quick, summary, write};
+use adfq_report::text::count;
+use anyhow::{Result, bail};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Where no bar can be drawn, a line comes at this interval.
+const HEARTBEAT: Duration = Duration::from_secs(60);
+
+/// Run and score agents in the behaviour suite bsuite
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  adfq bsuite --agents split,adfq-ts,dqn,boot-dqn
+  adfq bsuite --agents dqn --quick               # one setting of each experiment
+  adfq bsuite --agents split,dqn --only exploration
+  adfq bsuite --agents dqn --only deep_sea/0,catch --seeds 0..4
+  adfq bsuite --agents dqn --mnist data/mnist    # with the experiments that need MNIST
+
+Each setting runs bsuite's number of episodes, one on each core at a time. What is finished stays
+in OUT: after Ctrl-C the same command goes on with the settings that are missing. OUT/AGENT/seed-N holds
+the CSV files that the package's own analysis reads. Scores, the radar, the bars and report.html are
+in OUT.
+
+All agents have the settings of the package's own DQN (adfq train --preset bsuite); --set changes
+one. docs/bsuite.md says where our agents differ from the package's.
+
+The same command gives the same result, on any number of threads.")]
+pub struct Args {
+    /// Agents, separated by commas: split, adfq-ts, adfq-eps, dqn, ddqn, boot-dqn
+    #[arg(long, value_delimiter = ',', value_name = "NAME", default_value = "split,adfq-ts,dqn,boot-dqn")]
+    agents: Vec<String>,
+    /// Only these: abilities (exploration), experiments (deep_sea) or settings (deep_sea/3), separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "WORD")]
+    only: Vec<String>,
+    /// One setting of each experiment, the one in the middle, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Seeds: 0..4 or 1,5,8; with several, scores have intervals
+    #[arg(long, default_value = "0", value_parser = parse_seeds)]
+    seeds: Seeds,
+    /// The folder of MNIST's files, train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or with .gz
+    #[arg(long, value_name = "FOLDER")]
+    mnist: Option<PathBuf>,
+    /// At most so many episodes in each setting, to try something out: the scores are then not those of bsuite
+    #[arg(long, value_name = "N", value_parser = crate::count::parse)]
+    episodes: Option<u64>,
+    /// Change a setting of all agents, as learning.every=4; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Threads, each with a setting of its own [default: one per core]
+    #[arg(long, value_parser = crate::host::parse_threads)]
+    threads: Option<NonZeroUsize>,
+    /// Folder for results, scores and pictures; the same one to continue
+    #[arg(long, default_value = "adfq-bsuite", value_name = "FOLDER")]
+    out: PathBuf,
+    /// Print one JSON object with all scores
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn sweep(&self, host: &Host) -> Result<Sweep> {
+        let mut entrants: Vec<Entrant> = vec![];
+        for word in &self.agents {
+            let entrant = Entrant::parse(word.trim(), host)?;
+            if !entrants.contains(&entrant) {
+                entrants.push(entrant);
+            }
+        }
+        let chosen = choose(&self.only)?;
+        let chosen = if self.quick { quick(chosen) } else { chosen };
+        let (seeds, mnist, changes) = (self.seeds.0.clone(), self.mnist.clone(), self.set.clone());
+        Ok(Sweep { entrants, seeds, chosen, episodes: self.episodes, mnist, changes })
+    }
+
+    /// The command line as someone else would type it: what decides the numbers, without paths and threads.
+    fn command(&self) -> String {
+        let seeds: Vec<String> = self.seeds.0.iter().map(u64::to_string).collect();
+        let mut words = vec!["adfq bsuite".to_owned(), format!("--agents {}", self.agents.join(","))];
+        words.extend((!self.only.is_empty()).then(|| format!("--only {}", self.only.join(","))));
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.push(format!("--seeds {}", seeds.join(",")));
+        words.extend(self.mnist.is_some().then(|| "--mnist FOLDER".to_owned()));
+        words.extend(self.episodes.map(|episodes| format!("--episodes {episodes}")));
+        let quoted = |word: &String| shlex::try_quote(word).map_or(word.clone(), |word| word.into_owned());
+        words.extend(self.set.iter().map(|set| format!("--set {}", quoted(set))));
+        words.join(" ")
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let host = Host::here();
+    let sweep = args.sweep(&host)?;
+    let (units, steps, updates) = sweep.size(&host)?;
+    if sweep.left_out() > 0 {
+        let left_out = sweep.left_out();
+        say(&format!(
+            "{left_out} settings with MNIST are left out: name the folder of its files with --mnist"
+        ));
+    }
+    if sweep.settings().next().is_none() {
+        bail!("nothing is left to run");
+    }
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = args.threads.unwrap_or(cores);
+    let (steps, updates) = (count(steps), count(updates));
+    say(&format!(
+        "{units} settings to run, on {threads} threads: at most {steps} steps with {updates} gradient steps"
+    ));
+    let done = work(args, &sweep, &host, threads)?;
+    let scores = Scores::read(&sweep, &args.out)?;
+    write(&sweep, &scores, &args.out, &args.command())?;
+    match args.json {
+        true => print(&(serde_json::to_string_pretty(&scores)? + "\n"))?,
+        false => print(&summary(&scores))?,
+    }
+    if args.episodes.is_some() {
+        say("these are not the scores of bsuite: it runs more episodes");
+    }
+    say(&format!("wrote the report to {}", args.out.join("report.html").display()));
+    if done.failed.is_empty() {
+        return Ok(());
+    }
+    let reason = |(unit, error): (String, Error)| format!("{unit}: {}", message(&error.into()));
+    let failed: Vec<String> = done.failed.into_iter().map(reason).collect();
+    bail!("{} settings failed, and the scores are without them:\n{}", failed.len(), failed.join("\n"))
+}
+
+/// Runs what is missing, with a bar. A signal stops it.
+fn work(args: &Args, sweep: &Sweep, host: &Host, threads: NonZeroUsize) -> Result<Done> {
+    let signalled = Signalled::listen("stopping; press Ctrl-C again to stop at once")?;
+    let (bar, start) = (progress_bar()?, Instant::now());
+    let line = bar.clone();
+    let heartbeat = bar.is_hidden().then(|| {
+        Heartbeat::start(HEARTBEAT, move || {
+            let share = 100.0 * line.position() as f64 / line.length().unwrap_or(1).max(1) as f64;
+            format!("{share:.1} % done, {} left", HumanDuration(line.eta()))
+        })
+    });
+    let done = sweep.run(&args.out, host, threads, &signalled.flag, &|part, all| {
+        bar.set_length(all);
+        bar.inc(part);
+    });
+    drop(heartbeat);
+    bar.finish_and_clear();
+    match done {
+        Err(Error::Interrupted) => {
+            say("stopped; the same command goes on with what is missing");
+            Err(signalled.stopped().into())
+        }
+        done => {
+            let done = done?;
+            let (before, now, took) = (done.before, done.now, HumanDuration(start.elapsed()));
+            say(&format!("{now} settings run in {took}, {before} were finished before"));
+            Ok(done)
+        }
+    }
+}
+
+/// A bar on the error output, which `indicatif` hides where that is no terminal.
+fn progress_bar() -> Result<ProgressBar> {
+    let style = ProgressStyle::with_template("{wide_bar} {percent}%, {eta} left")?;
+    let bar = ProgressBar::new(1).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Ok(bar)
+}

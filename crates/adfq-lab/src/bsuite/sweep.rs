@@ -1,0 +1,239 @@
+//! Agents, seeds and settings as units of work, many at once. What is finished stays, so that the same sweep continues where it was
+//! stopped.
+
+use super::rows::{self, Rows};
+use super::score::Logged;
+use super::unit::Unit;
+use crate::{Error, Result};
+use adfq_deep::{Config, Host};
+use adfq_env::Space;
+use adfq_env::bsuite::{Setting, Task};
+use adfq_files::{Lock, create_folder, write_atomic};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The file beside the results of an agent that says how they were made.
+const SETTINGS: &str = "settings.toml";
+
+/// An agent with its policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entrant {
+    /// What learns.
+    pub agent: String,
+    /// How it explores.
+    pub policy: String,
+}
+
+impl Entrant {
+    /// From a word such as `adfq-ts` or `boot-dqn`.
+    pub fn parse(word: &str, host: &Host) -> Result<Self> {
+        let (agent, policy) = host.algorithms.parse(word)?;
+        Ok(Self { agent, policy })
+    }
+
+    /// The name of its folder.
+    pub fn folder(&self) -> String {
+        format!("{}-{}", self.agent, self.policy)
+    }
+
+    /// Its name in tables and pictures.
+    pub fn label(&self) -> String {
+        crate::compare::label_of(&self.agent, &self.policy)
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Agents with their policies.
+    pub entrants: Vec<Entrant>,
+    /// Seeds, of which each agent runs all settings once.
+    pub seeds: Vec<u64>,
+    /// Settings. Those of MNIST are left out without its data.
+    pub chosen: Vec<Setting>,
+    /// Fewer episodes than bsuite's, for a look. The scores are then not those of bsuite.
+    pub episodes: Option<u64>,
+    /// The folder with the files of MNIST.
+    pub mnist: Option<PathBuf>,
+    /// Changes of single settings, as `learning.every=4`.
+    pub changes: Vec<String>,
+}
+
+/// What came of a sweep.
+#[derive(Debug)]
+pub struct Done {
+    /// Units that had been finished before.
+    pub before: usize,
+    /// Units that were finished now.
+    pub now: usize,
+    /// Units that failed, and why.
+    pub failed: Vec<(String, Error)>,
+}
+
+/// How the results in a folder were made.
+#[derive(Serialize)]
+struct Made<'a> {
+    /// Fewer episodes than bsuite's.
+    episodes: Option<u64>,
+    /// The configuration of all settings; its environment and number of steps are those of each one.
+    config: &'a Config,
+}
+
+impl Sweep {
+    /// The configuration that every setting of an agent and a seed starts from.
+    fn config(&self, entrant: &Entrant, seed: u64, host: &Host) -> Result<Config> {
+        // The preset is the same for every space.
+        let config = Config::preset("bsuite", "bsuite:bandit/0", &Space::flat(1, 11))?;
+        let config = host.algorithms.with_agent(config, &entrant.agent, Some(&entrant.policy))?;
+        let config = Config { seed, ..config.with_steps(1) };
+        let with = |config: Config, change: &String| config.with(change);
+        let config = self.changes.iter().try_fold(config, with)?;
+        host.check(&config)?;
+        Ok(config)
+    }
+
+    /// The settings that are run: without its data, none of MNIST.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.chosen.iter().filter(|setting| self.mnist.is_some() || setting.task != Task::Mnist)
+    }
+
+    /// How many settings are left out, all of them of MNIST.
+    pub fn left_out(&self) -> usize {
+        self.chosen.len() - self.settings().count()
+    }
+
+    /// How many episodes a setting runs.
+    pub fn episodes(&self, setting: &Setting) -> u64 {
+        self.episodes.map_or(setting.experiment.episodes, |most| most.min(setting.experiment.episodes))
+    }
+
+    /// The folder of an agent and a seed. The package reads its results from there.
+    pub fn folder(&self, out: &Path, entrant: &Entrant, seed: u64) -> PathBuf {
+        out.join(entrant.folder()).join(format!("seed-{seed}"))
+    }
+
+    /// All units, the longest first.
+    fn units(&self, out: &Path, host: &Host) -> Result<Vec<Unit>> {
+        let mut units = vec![];
+        for entrant in &self.entrants {
+            for &seed in &self.seeds {
+                let mut config = self.config(entrant, seed, host)?;
+                for setting in self.settings() {
+                    config.env_args.clear();
+                    if let (Task::Mnist, Some(data)) = (setting.task, &self.mnist) {
+                        config.env_args.insert("data".to_owned(), data.display().to_string().into());
+                    }
+                    let folder = self.folder(out, entrant, seed);
+                    units.push(Unit::new(*setting, self.episodes(setting), &config, folder));
+                }
+            }
+        }
+        units.sort_by_key(|unit| std::cmp::Reverse(unit.weight()));
+        Ok(units)
+    }
+
+    /// Units, and the most environment steps and gradient steps that all of them take.
+    pub fn size(&self, host: &Host) -> Result<(usize, u64, u64)> {
+        let units = self.units(Path::new(""), host)?;
+        let (steps, updates) =
+            (units.iter().map(Unit::most_steps), units.iter().map(Unit::most_gradient_steps));
+        Ok((units.len(), steps.sum(), updates.sum()))
+    }
+
+    /// Runs every unit that is not finished, on so many threads. A unit that fails does not stop the others. Setting `stop` does:
+    /// that is [`Error::Interrupted`]. `progress` is told of work
+    /// as it is done: how much of it, and of how much in all.
+    pub fn run(
+        &self,
+        out: &Path,
+        host: &Host,
+        threads: NonZeroUsize,
+        stop: &AtomicBool,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Done> {
+        let units = self.units(out, host)?;
+        create_folder(out)?;
+        let _lock = Lock::acquire(out)?;
+        self.prepare(out, host)?;
+        let (count, mut todo) = (units.len(), VecDeque::new());
+        for unit in units {
+            if rows::read(&unit.folder, &unit.setting)?.is_none() {
+                todo.push_back(unit);
+            }
+        }
+        let left = todo.len();
+        let in_all: u64 = todo.iter().map(Unit::weight).sum();
+        let (todo, failed) = (Mutex::new(todo), Mutex::new(vec![]));
+        let work = || {
+            while let Some(unit) = locked(&todo).pop_front().filter(|_| !stop.load(Ordering::Relaxed)) {
+                let (weight, mut told) = (unit.weight(), 0);
+                let each = weight / unit.episodes;
+                let tell = |episodes: u64| {
+                    progress(episodes * each, in_all);
+                    told += episodes * each;
+                };
+                let ran = unit.run(host, stop, tell);
+                progress(weight - told, in_all);
+                let written = ran.and_then(|rows| rows::write(&unit.folder, &unit.setting, &rows));
+                match written {
+                    Err(Error::Interrupted) | Ok(()) => {}
+                    Err(error) => locked(&failed).push((unit.name(), error)),
+                }
+            }
+        };
+        on_threads(threads.get().min(left.max(1)), &work)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Done { before: count - left, now: left - failed.len(), failed })
+    }
+
+    /// Makes the folders, each with the settings of its results. Results of other settings are not continued.
+    fn prepare(&self, out: &Path, host: &Host) -> Result<()> {
+        for entrant in &self.entrants {
+            for &seed in &self.seeds {
+                let (folder, config) = (self.folder(out, entrant, seed), self.config(entrant, seed, host)?);
+                let made = toml::to_string(&Made { episodes: self.episodes, config: &config });
+                let made = made.map_err(|error| adfq_deep::Error::Toml(error.to_string()))?;
+                create_folder(&folder)?;
+                match std::fs::read_to_string(folder.join(SETTINGS)) {
+                    Ok(there) if there == made => {}
+                    Ok(_) => return Err(Error::OtherSweep(folder)),
+                    Err(_) => write_atomic(folder.join(SETTINGS), made.as_bytes())?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the settings of an agent and a seed have logged, as far as they are finished.
+    pub fn logged(&self, out: &Path, entrant: &Entrant, seed: u64) -> Result<Vec<Logged>> {
+        let folder = self.folder(out, entrant, seed);
+        let mut logged = vec![];
+        for &setting in self.settings() {
+            let found: Option<Rows> = rows::read(&folder, &setting)?;
+            logged.extend(found.map(|rows| Logged { setting, rows }));
+        }
+        Ok(logged)
+    }
+}
+
+/// Does the work on so many threads, each with a pool of its own: a small network is quicker without help.
+fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) -> Result<()> {
+    let pool = |_| rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pools = (0..threads).map(pool).collect::<std::result::Result<Vec<_>, _>>();
+    let pools = pools.map_err(|error| Error::Threads(error.to_string()))?;
+    std::thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
+    Ok(())
+}
+
+/// What a panicking thread leaves behind is whole: nothing is ever half pushed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,94 @@
+//! One setting for one agent and one seed: a run over a number of episodes, and what is logged of it.
+
+use super::rows::Rows;
+use crate::{Error, Result};
+use adfq::random::stream;
+use adfq_deep::{Config, Host, Trainer};
+use adfq_env::bsuite::{Log, Setting};
+use rand::Rng;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Steps between looks at whether to stop.
+const LOOK: u64 = 256;
+
+/// A unit of work.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// Where its rows are written.
+    pub folder: PathBuf,
+    /// The setting.
+    pub setting: Setting,
+    /// How many episodes it runs.
+    pub episodes: u64,
+    /// What learns, and how.
+    pub config: Config,
+}
+
+impl Unit {
+    /// A configuration for all settings becomes that of this one. Settings of an experiment may differ in nothing but chance, so the
+    /// seed of each follows from that of the sweep and from its id.
+    pub fn new(setting: Setting, episodes: u64, config: &Config, folder: PathBuf) -> Self {
+        let (env, steps) = (format!("bsuite:{}", setting.id()), episodes * setting.longest_episode());
+        // TOML, in which configurations are written, has numbers of 63 bits.
+        let seed = stream(config.seed, &format!("bsuite/{}", setting.id())).next_u64() >> 1;
+        let config = Config { env, seed, ..config.clone().with_steps(steps) };
+        Self { folder, setting, episodes, config }
+    }
+
+    /// The agent, the seed of the sweep and the setting, for people.
+    pub fn name(&self) -> String {
+        format!("{}, {}", self.folder.display(), self.setting.id())
+    }
+
+    /// The most environment steps that it takes.
+    pub fn most_steps(&self) -> u64 {
+        self.config.steps
+    }
+
+    /// The most gradient steps that it takes.
+    pub fn most_gradient_steps(&self) -> u64 {
+        self.most_steps().saturating_sub(self.config.learning.warmup) / self.config.learning.every
+    }
+
+    /// About how long it takes at most, by which the longest go first: a part of each step is the same for all, and a part is in
+    /// proportion to the numbers that the network sees.
+    pub fn weight(&self) -> u64 {
+        self.most_steps() * (150 + self.inputs())
+    }
+
+    fn inputs(&self) -> u64 {
+        use adfq_env::bsuite::Task::{DeepSea, DeepSeaStochastic, Mnist};
+        match self.setting.task {
+            DeepSea { size, .. } | DeepSeaStochastic { size, .. } => (size * size) as u64,
+            Mnist => 28 * 28,
+            // So few that they do not matter.
+            _ => 0,
+        }
+    }
+
+    /// Runs all episodes and gives what was logged. `progress` is told how many have ended since it was told last.
+    pub fn run(&self, host: &Host, stop: &AtomicBool, mut progress: impl FnMut(u64)) -> Result<Rows> {
+        let mut trainer = Trainer::new(&self.config, host)?;
+        let (mut log, mut rows, mut told) = (Log::default(), Rows::default(), 0);
+        let mut steps = 0;
+        while log.episodes() < self.episodes {
+            trainer.advance()?;
+            let envs = trainer.run().envs();
+            log.step(&envs.steps()[0]);
+            if log.is_due() {
+                rows.push(log.row(&envs.info(0)).into_iter().map(|(name, x)| (name.to_owned(), x)))?;
+            }
+            steps += 1;
+            if steps % LOOK == 0 {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                progress(log.episodes() - told);
+                told = log.episodes();
+            }
+        }
+        progress(self.episodes - told);
+        Ok(rows)
+    }
+}
