@@ -128,9 +128,8 @@ mod tests {
         let noisy = Garnet { sigma: 0.5, ..Garnet::default() }.mdp(3).unwrap();
         assert_eq!(noisy.outcomes(4, 1).len(), 2 * still.outcomes(4, 1).len());
         assert!((noisy.mean_reward(4, 1) - still.mean_reward(4, 1)).abs() < 1e-12);
-        let square = |mdp: &Mdp| {
-            mdp.outcomes(4, 1).iter().map(|o| o.probability * o.reward * o.reward).sum::<f64>()
-        };
+        let square =
+            |mdp: &Mdp| mdp.outcomes(4, 1).iter().map(|o| o.probability * o.reward * o.reward).sum::<f64>();
         assert!((square(&noisy) - square(&still) - 0.25).abs() < 1e-12);
     }
 

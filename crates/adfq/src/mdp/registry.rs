@@ -1,7 +1,8 @@
 //! The ready-made domains by name, for programs and configuration files.
 
 use super::{
-    DeepSea, Garnet, Mdp, MdpError, chain, cliff_walking, loop_, maze, minimaze, river_swim, simple, six_arms, taxi,
+    DeepSea, Garnet, Mdp, MdpError, chain, cliff_walking, loop_, maze, minimaze, river_swim, simple,
+    six_arms, taxi,
 };
 use crate::Result;
 
@@ -142,7 +143,10 @@ mod tests {
     #[test]
     fn a_garnet_has_a_size_and_a_seed() {
         let drawn = |name: &str| named(name).unwrap();
-        assert_eq!(drawn("garnet-40-7").to_string(), "garnet-40-7: 40 states, 4 actions, gamma 0.95, continuing");
+        assert_eq!(
+            drawn("garnet-40-7").to_string(),
+            "garnet-40-7: 40 states, 4 actions, gamma 0.95, continuing"
+        );
         assert_eq!(drawn("garnet-30").outcomes(1, 1), drawn("garnet-30-0").outcomes(1, 1));
         assert_ne!(drawn("garnet-30").outcomes(1, 1), drawn("garnet-30-1").outcomes(1, 1));
         assert!(named("garnet-4").is_err(), "five next states need five states");
