@@ -34,9 +34,9 @@ pub struct ModelSettings {
 }
 
 impl Default for ModelSettings {
-    /// No bonus, and a hundred backups a step.
+    /// No bonus, and at most three hundred backups a step. Mostly the queue is empty long before.
     fn default() -> Self {
-        Self { exploration: Exploration::Policy, backups: 100 }
+        Self { exploration: Exploration::Policy, backups: 300 }
     }
 }
 

@@ -15,6 +15,10 @@ use crate::random::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use world::{Laws, World};
 
+/// How many horizons of the discount a world may last where episodes end. Without a discount, the number of states is the
+/// horizon.
+const HORIZONS: f64 = 3.0;
+
 /// What PSRL can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -49,9 +53,11 @@ impl PsrlSettings {
 
 /// PSRL on a table.
 ///
-/// A new world is drawn where an episode ends. As long as none has ended, one is drawn as in TSDE (Ouyang et al. 2017): when
-/// the visits of a pair have doubled, or a world has lasted longer than the one before. The belief about Q(s,a) has the
-/// mean and variance of Q in the worlds kept.
+/// A new world is drawn where an episode ends, and when the visits of a pair have doubled since the last draw: in some worlds
+/// it looks best to try one thing for ever. It is also drawn after three times the horizon 1/(1 − γ) or, as long as no
+/// episode has ended, when a world has lasted longer than the one before. In a continuing task that is TSDE (Ouyang et
+/// al. 2017). The belief about Q(s,a) has the mean and
+/// variance of Q in the worlds kept.
 ///
 /// ```
 /// use adfq::agent::{Agent, Psrl, PsrlSettings, Rewards, Step};
@@ -94,6 +100,8 @@ struct Age {
     visits: Vec<u32>,
     /// Whether an episode has ever ended.
     episodic: bool,
+    /// The most steps of a world in a task with episodes.
+    most: u64,
 }
 
 impl Psrl {
@@ -122,7 +130,9 @@ impl Psrl {
             gamma: discount(gamma)?,
             sweeps: settings.sweeps,
         };
-        let age = Age { steps: 0, before: 0, visits: vec![0; table.len()], episodic: false };
+        let horizon = if gamma < 1.0 { 1.0 / (1.0 - gamma) } else { states as f64 };
+        let most = (HORIZONS * horizon).ceil() as u64;
+        let age = Age { steps: 0, before: 0, visits: vec![0; table.len()], episodic: false, most };
         let mut agent = Self {
             vars: vec![0.0; table.len()],
             tally: Tally::new(table.shape),
@@ -171,12 +181,10 @@ impl Psrl {
 
     /// Whether the world has served its time after a step from this pair.
     fn is_over(&self, pair: usize, step: &Step) -> bool {
-        let Age { steps, before, visits, episodic } = &self.age;
-        if *episodic {
-            return step.terminal;
-        }
+        let Age { steps, before, visits, episodic, most } = &self.age;
         let doubled = self.tally.visits(pair) > 2 * visits[pair].max(1);
-        doubled || *steps > *before
+        let long = if *episodic { step.terminal || steps >= most } else { steps > before };
+        doubled || long
     }
 }
 
@@ -259,6 +267,16 @@ mod tests {
         assert_eq!(agent.world.q, world);
         live(&mut agent, &mdp, 5);
         assert_ne!(agent.world.q, world);
+    }
+
+    /// In Maze a world may promise more for circling than for the goal.
+    #[test]
+    fn it_does_not_go_round_in_circles_for_ever() {
+        let mdp = named("maze").unwrap();
+        let mut agent = agent_for(&mdp, PsrlSettings::default(), 6);
+        let earned = live(&mut agent, &mdp, 20_000);
+        assert!(earned > 0.01, "{earned}");
+        assert!(agent.age.steps <= 60, "{}", agent.age.steps);
     }
 
     /// Worlds last 1, 2, 3, … steps at most, so 21 steps draw at least 5 new ones in a continuing task.

@@ -21,7 +21,7 @@ pub static DOMAINS: [StudyDomain; 19] = [
     StudyDomain::continuing("sixarms", Group::Unseen, 20_000, true),
     StudyDomain::continuing("garnet-30", Group::Unseen, 20_000, true),
     StudyDomain::continuing("garnet-100", Group::Unseen, 40_000, true),
-    StudyDomain::continuing("taxi", Group::Unseen, 40_000, false),
+    StudyDomain::continuing("taxi", Group::Unseen, 30_000, false),
     StudyDomain::continuing("cliffwalking", Group::Unseen, 10_000, false),
 ];
 

@@ -73,7 +73,7 @@ fn psrl(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
         let settings = PsrlSettings { mass, noise, ..PsrlSettings::default() };
         (AgentSpec::Psrl { rewards: facts.rewards, settings }, PolicySpec::Thompson)
     };
-    online(purpose, [(0.1, 0.02), (0.1, 0.2), (1.0, 0.02), (1.0, 0.2), (0.01, 0.02)].map(of).to_vec())
+    online(purpose, [(0.01, 0.02), (0.001, 0.002), (0.1, 0.02), (1.0, 0.2)].map(of).to_vec())
 }
 
 fn vi(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
@@ -92,19 +92,27 @@ fn optimist(facts: &DomainFacts, purpose: Purpose, grid: Vec<Exploration>) -> Ve
 }
 
 fn r_max(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
-    optimist(facts, purpose, [10, 1, 3, 30].map(|visits| Exploration::RMax { visits }).to_vec())
+    optimist(facts, purpose, [10, 1, 3, 30, 100].map(|visits| Exploration::RMax { visits }).to_vec())
 }
 
 fn mbie(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
-    optimist(facts, purpose, [0.01, 0.001, 0.003, 0.03].map(|beta| Exploration::Mbie { beta }).to_vec())
+    optimist(
+        facts,
+        purpose,
+        [0.003, 0.0001, 0.0003, 0.001, 0.01, 0.03].map(|beta| Exploration::Mbie { beta }).to_vec(),
+    )
 }
 
 fn beb(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
-    optimist(facts, purpose, [0.03, 0.003, 0.01, 0.1, 0.3].map(|beta| Exploration::Beb { beta }).to_vec())
+    optimist(
+        facts,
+        purpose,
+        [0.01, 0.0003, 0.001, 0.003, 0.03, 0.1].map(|beta| Exploration::Beb { beta }).to_vec(),
+    )
 }
 
 fn ucbvi(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
-    optimist(facts, purpose, [0.3, 0.03, 0.1, 1.0].map(|c| Exploration::Ucbvi { c }).to_vec())
+    optimist(facts, purpose, [0.1, 0.01, 0.03, 0.3, 1.0].map(|c| Exploration::Ucbvi { c }).to_vec())
 }
 
 /// Constant rates from the largest possible value, and from a tenth of the way to it.
@@ -115,7 +123,7 @@ fn q_optimistic(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setti
         let learner = AgentSpec::QLearning { rate: LearningRate::Constant(rate), initial };
         (learner, PolicySpec::EpsilonGreedy(0.0))
     };
-    let grid = [(1.0, 0.1), (1.0, 0.4), (1.0, 1.0), (0.1, 0.1), (0.1, 0.4), (0.1, 1.0)];
+    let grid = [(1.0, 0.1), (1.0, 0.02), (1.0, 0.4), (1.0, 1.0), (0.1, 0.1), (0.1, 0.4), (0.1, 1.0)];
     online(purpose, grid.map(of).to_vec())
 }
 
