@@ -119,7 +119,7 @@ impl DomainFacts {
             Group::Unseen if domain.name.starts_with("garnet-") => Rewards::within(-1.5, 1.5),
             _ => mdp.rewards(),
         };
-        let hopes = (rewards.prior(mdp.gamma())?.mean(), rewards.values(mdp.gamma())?.1);
+        let hopes = (rewards.prior(mdp.gamma())?.mean(), rewards.values_with_ends(mdp.gamma())?.1);
         let Rewards { min, max, .. } = rewards;
         let range = Prior::RewardRange { min, max, horizon: domain.payments };
         let belief = range.belief(mdp.gamma(), Prior::no_walk)?;

@@ -89,7 +89,7 @@ impl ModelBased {
         settings: ModelSettings,
     ) -> Result<Self> {
         settings.exploration.check()?;
-        let range = rewards.values(gamma)?;
+        let range = rewards.values_with_ends(gamma)?;
         let start = rewards.prior(gamma)?.mean();
         let table = QTable::new(states, actions, start)?;
         let hope = if settings.exploration == Exploration::Policy { start } else { range.1 };

@@ -117,7 +117,7 @@ impl Psrl {
         rng: ChaCha8Rng,
     ) -> Result<Self> {
         settings.check()?;
-        let values = rewards.values(gamma)?;
+        let values = rewards.values_with_ends(gamma)?;
         let table = QTable::new(states, actions, 0.0)?;
         let (width, center) = (rewards.max - rewards.min, 0.0_f64.clamp(rewards.min, rewards.max));
         let noise_var = (settings.noise * width).powi(2);
@@ -267,6 +267,17 @@ mod tests {
         assert_eq!(agent.world.q, world);
         live(&mut agent, &mdp, 5);
         assert_ne!(agent.world.q, world);
+    }
+
+    /// All rewards of CliffWalking are negative, and ends cut the loss: −9.73 at the start, where −1 for ever would be −20.
+    #[test]
+    fn values_of_short_episodes_are_not_cut_off() {
+        let mdp = named("cliffwalking").unwrap();
+        let best = policy_iteration(&mdp).unwrap().value[36];
+        let mut agent = agent_for(&mdp, PsrlSettings::default(), 7);
+        live(&mut agent, &mdp, 10_000);
+        let found = agent.means(36).iter().fold(f64::NEG_INFINITY, |most: f64, &q| most.max(q));
+        assert!((found - best).abs() < 1.0, "{found} {best}");
     }
 
     /// In Maze a world may promise more for circling than for the goal.

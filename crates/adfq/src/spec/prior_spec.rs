@@ -76,7 +76,9 @@ impl PriorSpec {
             let belief = self.rewards(mdp)?.prior(mdp.gamma())?;
             let start = start(belief, "from the range of rewards");
             return Ok(match agent {
-                AgentKind::QOptimistic => Start { mean: self.rewards(mdp)?.values(mdp.gamma())?.1, ..start },
+                AgentKind::QOptimistic => {
+                    Start { mean: self.rewards(mdp)?.values_with_ends(mdp.gamma())?.1, ..start }
+                }
                 _ => start,
             });
         }
