@@ -54,6 +54,7 @@ RULES = [
     (r"^adfq paper\b", "add: --quick --only rmse --trials 1"),
     (r"^adfq study calibration\b.*--(agents|domains)", "add: --quick --seeds 1"),
     (r"^adfq study calibration\b", "add: --quick --seeds 1 --agents split,q-learning --domains loop"),
+    (r"^adfq study rivals\b", "add: --quick --seeds 1 --agents split,beb --domains riverswim-6,chain"),
     (r"^timeout --signal INT \d+ adfq train .* \|\| true$", "run"),
     (r"^adfq train --resume", "run"),
     (r"^adfq train ", f"add: {SHORT}"),

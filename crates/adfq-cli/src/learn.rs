@@ -29,11 +29,15 @@ Agents, and the policies they take:
   ktd-q       one joint Gaussian; slow in large domains  all but optimist
   bayesian-q  normal-gamma beliefs                       all but optimist
   q-learning  no beliefs                                 epsilon greedy boltzmann uniform
+  psrl        acts in MDPs drawn from a posterior        all but optimist
+  vi          value iteration on the counts              epsilon greedy boltzmann uniform
+  rmax mbie beb ucbvi  the same with optimistic values   optimist epsilon greedy boltzmann uniform
+  q-optimistic  q-learning from the largest value        greedy epsilon boltzmann uniform
 
 Priors:
-  auto              split: from the range of the rewards that can be met; others: mean and spread
-                    from the first positive reward of a random walk
-  MEAN,VAR          say 0,100; not for split
+  auto              adfq, ktd-q, bayesian-q and q-learning: mean and spread from the first positive
+                    reward of a random walk; others: from the range of the rewards that can be met
+  MEAN,VAR          say 0,100; for adfq, ktd-q, bayesian-q and q-learning
   range:MIN,MAX     from the least and the greatest reward; in tasks with episodes a third
                     number, 1 unless given, is how many rewards one can have
 
@@ -46,11 +50,11 @@ pub struct Args {
     /// A built-in domain (see `adfq solve --list`), or a file that ends in .csv or .json
     #[arg(value_name = "DOMAIN|FILE")]
     domain: String,
-    /// What learns: split, adfq, q-learning, ktd-q or bayesian-q [default: split, or adfq with one of its options]
+    /// What learns: split, adfq, q-learning, ktd-q, bayesian-q, psrl, vi, rmax, mbie, beb, ucbvi or q-optimistic [default: split, or adfq with one of its options]
     #[arg(long)]
     agent: Option<AgentKind>,
-    /// How it acts: optimist, thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: optimist for split,
-    /// epsilon for q-learning, otherwise thompson]
+    /// How it acts: optimist, thompson, epsilon, greedy, boltzmann, vpi, active or uniform [default: the first of those that
+    /// the agent takes, see below]
     #[arg(long)]
     policy: Option<PolicyKind>,
     /// Steps to learn for [default: 300 for each state and action, at least 10000]
@@ -145,8 +149,8 @@ impl Args {
     /// An option that would do nothing is more likely a mistake.
     fn check_idle(&self, spec: &RunSpec) -> Result<()> {
         let RunSpec { agent, policy, .. } = spec;
-        if *agent == AgentKind::Split && matches!(self.prior, PriorSpec::Moments { .. }) {
-            bail!("split learns its own spread; for MEAN,VAR add --agent adfq");
+        if agent.takes_range() && matches!(self.prior, PriorSpec::Moments { .. }) {
+            bail!("{agent} is told the range of rewards; for MEAN,VAR add --agent adfq");
         }
         let adfq = &self.adfq;
         let is_adfq = *agent == AgentKind::Adfq;

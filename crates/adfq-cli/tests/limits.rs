@@ -114,7 +114,7 @@ fn many_states_are_solved_and_printed_whole() {
 
 #[test]
 fn discount_0_is_a_task_like_any_other() {
-    for agent in ["adfq", "split", "q-learning", "ktd-q", "bayesian-q"] {
+    for agent in ["adfq", "split", "q-learning", "ktd-q", "bayesian-q", "psrl", "vi", "rmax", "ucbvi"] {
         let arguments = ["learn", "loop", "--gamma", "0", "--agent", agent, "--steps", "20000", "--json"];
         let learned: serde_json::Value = serde_json::from_str(&printed(&arguments)).unwrap();
         // The step back from the end of the first ring pays 1, and nothing else counts.

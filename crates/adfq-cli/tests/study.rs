@@ -1,4 +1,4 @@
-//! `adfq study calibration` as a user runs it.
+//! `adfq study calibration` and `adfq study rivals` as a user runs them.
 
 mod common;
 
@@ -46,6 +46,28 @@ fn a_quick_study_is_the_same_at_any_number_of_threads_and_when_repeated() {
 }
 
 #[test]
+fn fair_rivals_are_the_same_at_any_number_of_threads_and_when_repeated() {
+    let folder = tempdir().unwrap();
+    let rivals = |out: &str, threads: &str| {
+        let chosen = ["--domains", "riverswim-6,garnet-30,taxi", "--agents", "split,psrl,beb,q-optimistic"];
+        let common = ["study", "rivals", "--quick", "--out", out, "--threads", threads];
+        let outcome = adfq_in(folder.path(), &[&common[..], &chosen[..]].concat());
+        assert!(outcome.success, "{}", outcome.stderr);
+        assert!(outcome.stdout.contains("Fair rivals: Split ADFQ earns "), "{}", outcome.stdout);
+        let data = folder.path().join(out).join("data");
+        ["rivals", "rivals_by_domain", "rivals_scores", "tuning"]
+            .map(|name| std::fs::read_to_string(data.join(format!("{name}.csv"))).unwrap())
+    };
+    let one = rivals("one", "1");
+    assert!(one == rivals("two", "2"));
+    assert!(one == rivals("one", "2"), "with everything there");
+    // Split ADFQ, and three rivals twice; in three domains with two trials each.
+    assert_eq!(one[0].lines().count(), 1 + 7);
+    assert_eq!(one[2].lines().count(), 1 + 7 * 3 * 2);
+    assert!(one[0].contains("\"PSRL, one setting\"") && one[0].contains("\"PSRL, tuned\""), "{}", one[0]);
+}
+
+#[test]
 fn mistakes_are_explained() {
     let complaint = refused(&["study", "calibration", "--agents", "sarsa"]);
     assert!(
@@ -54,4 +76,6 @@ fn mistakes_are_explained() {
     );
     let complaint = refused(&["study", "calibration", "--domains", "mase"]);
     assert!(complaint.contains("choose from: simple, simple10, chain, "), "{complaint}");
+    let complaint = refused(&["study", "rivals", "--agents", "sarsa"]);
+    assert!(complaint.contains("choose from: split, psrl, vi, rmax, mbie, beb, ucbvi, "), "{complaint}");
 }

@@ -10,5 +10,6 @@ mod bridge {
     pub mod python;
     mod reference;
     mod spaces;
+    mod tables;
     mod wrappers;
 }

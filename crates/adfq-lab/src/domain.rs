@@ -59,6 +59,13 @@ fn describe(name: &str) -> &'static str {
         "minimaze-stochastic" => "the same; one move in ten turns to the right",
         "deepsea-10" => "only ten steps to the right in a row find the treasure; any size, as in deepsea-30",
         "deepsea-10-stochastic" => "the same with slips and noisy rewards",
+        "sixarms" => "six rooms: the rarer a room is reached, the more it pays, from 50 to 6000",
+        "taxi" => "pick a passenger up and drop them off where they want to go; Gymnasium's table",
+        "cliffwalking" => "thirteen steps along a cliff, which costs 100 and a new start; Gymnasium's table",
+        "riverswim-6" => "5 at the left bank, 10000 at the right one, against the current; any length",
+        "riverswim-20" => "the same with a longer way",
+        "garnet-30" => "a random MDP with noisy rewards; any size, and another one by seed as in garnet-30-7",
+        "garnet-100" => "the same with 100 states",
         _ => "",
     }
 }

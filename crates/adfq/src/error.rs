@@ -173,7 +173,7 @@ pub enum Error {
     Prior(String),
     /// A prior that an agent has no use for.
     #[error(
-        "split learns its own spread: it takes the prior auto or range:MIN,MAX; MEAN,VAR is for the other agents"
+        "this agent is told the range of rewards: it takes the prior auto or range:MIN,MAX; MEAN,VAR is for adfq, q-learning, ktd-q and bayesian-q"
     )]
     PriorUnsupported,
     /// A random walk met no positive reward from which a data-driven prior could start.

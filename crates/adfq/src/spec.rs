@@ -9,8 +9,9 @@ mod prior_spec;
 pub use prior_spec::{PriorSpec, Start};
 
 use crate::agent::{
-    Adfq, AdfqSettings, BayesianQ, KtdQ, KtdSettings, LearningRate, NoiseModel, NormalGamma, Prior,
-    QLearning, Replay, Rewards, SplitAdfq, SplitSettings, SplitStream, StreamSettings, Updating,
+    Adfq, AdfqSettings, BayesianQ, Exploration, KtdQ, KtdSettings, LearningRate, ModelBased, ModelSettings,
+    NoiseModel, NormalGamma, Prior, Psrl, PsrlSettings, QLearning, Replay, Rewards, SplitAdfq, SplitSettings,
+    SplitStream, StreamSettings, Updating,
 };
 use crate::mdp::Mdp;
 use crate::policy::{Active, AnyPolicy, Boltzmann, Epsilon, EpsilonGreedy, Optimist, Thompson, Uniform, Vpi};
@@ -71,7 +72,7 @@ kinds! {
     /// assert_eq!("ktd-q".parse::<AgentKind>()?, AgentKind::KtdQ);
     /// assert!(!AgentKind::QLearning.policies().contains(&PolicyKind::Thompson));
     /// let error = "sarsa".parse::<AgentKind>().unwrap_err();
-    /// assert_eq!(error.to_string(), "there is no agent \"sarsa\"; choose one of split, adfq, q-learning, ktd-q, bayesian-q");
+    /// assert_eq!(error.to_string(), "there is no agent \"sarsa\"; choose one of split, adfq, q-learning, ktd-q, bayesian-q, psrl, vi, rmax, mbie, beb, ucbvi, q-optimistic");
     /// # Ok::<(), adfq::Error>(())
     /// ```
     AgentKind, "agent" {
@@ -85,6 +86,20 @@ kinds! {
         KtdQ = "ktd-q",
         /// [`BayesianQ`].
         BayesianQ = "bayesian-q",
+        /// [`Psrl`].
+        Psrl = "psrl",
+        /// [`ModelBased`] without a bonus.
+        Vi = "vi",
+        /// [`ModelBased`] with [`Exploration::RMax`].
+        RMax = "rmax",
+        /// [`ModelBased`] with [`Exploration::Mbie`].
+        Mbie = "mbie",
+        /// [`ModelBased`] with [`Exploration::Beb`].
+        Beb = "beb",
+        /// [`ModelBased`] with [`Exploration::Ucbvi`].
+        Ucbvi = "ucbvi",
+        /// [`QLearning`] from the largest possible value.
+        QOptimistic = "q-optimistic",
     }
 }
 
@@ -111,14 +126,37 @@ kinds! {
 }
 
 impl AgentKind {
-    /// The policies it can follow. Its usual one comes first. All but Q-learning hold beliefs; only Split ADFQ has
-    /// optimistic values of its own.
+    /// The policies it can follow. Its usual one comes first. Q-learning and the agents with a model hold no beliefs, except
+    /// PSRL; Split ADFQ and the agents with a bonus have optimistic values of their own.
     pub fn policies(self) -> &'static [PolicyKind] {
         use PolicyKind::*;
         match self {
             Self::Split => PolicyKind::ALL,
-            Self::QLearning => &[Epsilon, Greedy, Boltzmann, Uniform],
+            Self::QLearning | Self::Vi => &[Epsilon, Greedy, Boltzmann, Uniform],
+            Self::QOptimistic => &[Greedy, Epsilon, Boltzmann, Uniform],
+            Self::RMax | Self::Mbie | Self::Beb | Self::Ucbvi => {
+                &[Optimist, Epsilon, Greedy, Boltzmann, Uniform]
+            }
             _ => &[Thompson, Epsilon, Greedy, Boltzmann, Vpi, Active, Uniform],
+        }
+    }
+
+    /// Whether it is told the range of rewards, and nothing else: a mean and a variance would be of no use to it.
+    pub fn takes_range(self) -> bool {
+        let taught = [Self::Adfq, Self::QLearning, Self::KtdQ, Self::BayesianQ];
+        !taught.contains(&self)
+    }
+
+    /// How an agent with a model explores by default; nothing for those without one. The numbers find the far bank of
+    /// RiverSwim; on average over many domains smaller ones earn more (docs/model-based.md).
+    pub fn exploration(self) -> Option<Exploration> {
+        match self {
+            Self::Vi => Some(Exploration::Policy),
+            Self::RMax => Some(Exploration::RMax { visits: 30 }),
+            Self::Mbie => Some(Exploration::Mbie { beta: 0.003 }),
+            Self::Beb => Some(Exploration::Beb { beta: 0.01 }),
+            Self::Ucbvi => Some(Exploration::Ucbvi { c: 0.1 }),
+            _ => None,
         }
     }
 }
@@ -185,6 +223,20 @@ pub enum AgentSpec {
         /// Its settings, the same for all tasks.
         settings: StreamSettings,
     },
+    /// [`ModelBased`].
+    ModelBased {
+        /// What is declared about rewards.
+        rewards: Rewards,
+        /// How it explores, and how much it plans.
+        settings: ModelSettings,
+    },
+    /// [`Psrl`].
+    Psrl {
+        /// What is declared about rewards.
+        rewards: Rewards,
+        /// Its priors, and how much it plans.
+        settings: PsrlSettings,
+    },
 }
 
 impl AgentSpec {
@@ -213,6 +265,13 @@ impl AgentSpec {
             }
             Self::SplitStream { rewards, settings } => {
                 Box::new(SplitStream::new(states, actions, gamma, rewards, settings)?)
+            }
+            Self::ModelBased { rewards, settings } => {
+                Box::new(ModelBased::new(states, actions, gamma, rewards, settings)?)
+            }
+            Self::Psrl { rewards, settings } => {
+                let rng = stream(seed, &format!("{agent}/agent"));
+                Box::new(Psrl::new(states, actions, gamma, rewards, settings, rng)?)
             }
             Self::SplitAdfq { rewards, settings } => {
                 let rng = stream(seed, &format!("{agent}/agent"));
@@ -412,6 +471,7 @@ impl RunSpec {
         let pairs = (mdp.states() as u64).saturating_mul(mdp.actions() as u64);
         let each = match self.agent {
             AgentKind::KtdQ => pairs.saturating_add(1).saturating_mul(4),
+            AgentKind::Psrl => 8 * u64::from(PsrlSettings::default().worlds),
             _ if self.replay => 16 * Replay::CAPACITY as u64,
             _ => 16,
         };
@@ -438,6 +498,17 @@ impl RunSpec {
                 ..KtdSettings::default()
             }),
             AgentKind::BayesianQ => AgentSpec::BayesianQ { prior, noise_var: 1.0 },
+            AgentKind::Psrl => {
+                AgentSpec::Psrl { rewards: self.prior.rewards(mdp)?, settings: PsrlSettings::default() }
+            }
+            AgentKind::QOptimistic => {
+                AgentSpec::QLearning { rate: LearningRate::paper(self.steps), initial: mean }
+            }
+            AgentKind::Vi | AgentKind::RMax | AgentKind::Mbie | AgentKind::Beb | AgentKind::Ucbvi => {
+                let exploration = self.agent.exploration().unwrap_or_default();
+                let settings = ModelSettings { exploration, ..ModelSettings::default() };
+                AgentSpec::ModelBased { rewards: self.prior.rewards(mdp)?, settings }
+            }
         })
     }
 

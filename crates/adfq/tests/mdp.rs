@@ -19,7 +19,8 @@ fn every_domain() -> Vec<Mdp> {
     let slipping =
         slips.into_iter().flat_map(|slip| [mdp::loop_(slip), mdp::chain(slip), mdp::minimaze(slip)]);
     let sea = DeepSea { size: 30, stochastic: true, shuffle: Some(5), ..DeepSea::default() };
-    let garnet = Garnet { states: 50, actions: 4, branching: 5, ending: 0.02, gamma: 0.99 };
+    let garnet =
+        Garnet { states: 50, actions: 4, branching: 5, ending: 0.02, gamma: 0.99, ..Garnet::default() };
     named.chain(slipping.map(Result::unwrap)).chain([sea.mdp().unwrap(), garnet.mdp(1).unwrap()]).collect()
 }
 
@@ -81,9 +82,12 @@ fn minimaze_value_is_three_flags_after_the_shortest_walk() {
 #[test]
 fn two_solvers_agree_on_every_domain() {
     for mdp in every_domain() {
-        let (exact, close) = (policy_iteration(&mdp).unwrap(), value_iteration(&mdp, 1e-11).unwrap());
+        let exact = policy_iteration(&mdp).unwrap();
+        // RiverSwim and SixArms pay in thousands: doubles end at 1e-11 of such values.
+        let scale = (exact.value.iter().fold(0.0, |most: f64, value| most.max(value.abs())) / 200.0).max(1.0);
+        let close = value_iteration(&mdp, 1e-11 * scale).unwrap();
         for (x, y) in exact.q.iter().zip(&close.q).chain(exact.value.iter().zip(&close.value)) {
-            assert!((x - y).abs() < 1e-10, "{mdp}: {x} {y}");
+            assert!((x - y).abs() < 1e-10 * scale, "{mdp}: {x} {y}");
         }
         assert_eq!(exact.policy, close.policy, "{mdp}");
     }
@@ -191,7 +195,8 @@ fn many_states_are_solved_as_value_iteration_solves_them() {
     for (actions, branching, ending, gamma) in
         [(2, 5, 0.0, 0.95), (4, 1, 0.0, 0.99), (3, 3, 0.1, 0.99), (1, 2, 0.0, 0.9), (3, 2, 0.0, 0.0)]
     {
-        let mdp = Garnet { states: MANY, actions, branching, ending, gamma }.mdp(1).unwrap();
+        let mdp =
+            Garnet { states: MANY, actions, branching, ending, gamma, ..Garnet::default() }.mdp(1).unwrap();
         let (found, known) = (solve(&mdp).unwrap(), value_iteration(&mdp, 1e-10).unwrap());
         let scale = known.value.iter().fold(0.0_f64, |most, value| value.abs().max(most));
         assert_all_close(&found.q, &known.q, 1e-10 * scale + 1e-10);

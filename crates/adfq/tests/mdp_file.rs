@@ -52,7 +52,7 @@ fn odd_names_survive_both_formats() {
 proptest! {
     #[test]
     fn random_mdps_survive_both_formats(seed: u64, states in 1..12usize, actions in 1..4usize, ending in 0.0..0.5) {
-        let mdp = Garnet { states, actions, branching: states.div_ceil(2), ending, gamma: 0.9 }.mdp(seed).unwrap();
+        let mdp = Garnet { states, actions, branching: states.div_ceil(2), ending, gamma: 0.9, ..Garnet::default() }.mdp(seed).unwrap();
         prop_assert_eq!(&parse_csv(&to_csv(&mdp)).unwrap(), &mdp);
         prop_assert_eq!(&parse_json(&to_json(&mdp)).unwrap(), &mdp);
     }

@@ -27,6 +27,7 @@ impl Domain {
     pub fn of_trial(name: &str, trial: usize) -> Result<Self> {
         match garnet(name) {
             Some(garnet) => Self::of(garnet.mdp(trial as u64)?),
+            None if name.starts_with("garnet-") => Self::named(&format!("{name}-{trial}")),
             None => Self::named(name),
         }
     }
@@ -112,6 +113,13 @@ pub fn title(domain: &str) -> &str {
         "random-30" => "random MDPs, 30 states",
         "random-30-episodic" => "random MDPs, 30 states, episodic",
         "random-100" => "random MDPs, 100 states",
+        "riverswim-6" => "RiverSwim 6",
+        "riverswim-20" => "RiverSwim 20",
+        "sixarms" => "SixArms",
+        "garnet-30" => "Garnets, 30 states",
+        "garnet-100" => "Garnets, 100 states",
+        "taxi" => "Taxi",
+        "cliffwalking" => "CliffWalking",
         other => other,
     }
 }

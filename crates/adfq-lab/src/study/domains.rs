@@ -12,10 +12,12 @@ pub enum Group {
     Mazes,
     DeepSea,
     Random,
+    /// Families that nobody tuned on; only the comparison with fair rivals has them.
+    Unseen,
 }
 
 impl Group {
-    /// All groups with the names of their files and their titles, in the order of the report.
+    /// The groups of the study with the names of their files and their titles, in the order of the report.
     pub const ALL: [(Self, &'static str, &'static str); 4] = [
         (Self::Small, "small", "small domains"),
         (Self::Mazes, "mazes", "mazes"),
@@ -46,12 +48,12 @@ pub struct StudyDomain {
 }
 
 impl StudyDomain {
-    const fn continuing(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
+    pub(super) const fn continuing(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
         Self { name, group, walk: steps, online: steps, phase: None, payments: None, noisy }
     }
 
     /// A domain with episodes that pay once.
-    const fn episodic(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
+    pub(super) const fn episodic(name: &'static str, group: Group, steps: u64, noisy: bool) -> Self {
         Self { payments: Some(1), ..Self::continuing(name, group, steps, noisy) }
     }
 
@@ -102,6 +104,8 @@ pub struct DomainFacts {
     pub moments: (f64, f64),
     /// The largest value that the declared range allows.
     pub top: f64,
+    /// Without a bound on how many rewards an episode pays: the possible value next to 0, and the largest one.
+    pub hopes: (f64, f64),
     /// The number of pairs (s,a), reachable or not.
     pub pairs: usize,
 }
@@ -110,14 +114,19 @@ impl DomainFacts {
     /// Looks the domain up. The range of random MDPs is that of the law they are drawn from.
     pub fn new(domain: &'static StudyDomain) -> Result<Self> {
         let Domain { mdp, .. } = Domain::of_trial(domain.name, 0)?;
-        let rewards = if domain.group == Group::Random { Rewards::within(-1.0, 1.0) } else { mdp.rewards() };
+        let rewards = match domain.group {
+            Group::Random => Rewards::within(-1.0, 1.0),
+            Group::Unseen if domain.name.starts_with("garnet-") => Rewards::within(-1.5, 1.5),
+            _ => mdp.rewards(),
+        };
+        let hopes = (rewards.prior(mdp.gamma())?.mean(), rewards.values_with_ends(mdp.gamma())?.1);
         let Rewards { min, max, .. } = rewards;
         let range = Prior::RewardRange { min, max, horizon: domain.payments };
         let belief = range.belief(mdp.gamma(), Prior::no_walk)?;
         // The moments of a uniform law: its end lies √3 standard deviations from its mean.
         let top = belief.mean() + 3.0_f64.sqrt() * belief.sd();
         let (moments, pairs) = ((belief.mean(), belief.var()), mdp.states() * mdp.actions());
-        Ok(Self { domain, rewards, range, moments, top, pairs })
+        Ok(Self { domain, rewards, range, moments, top, hopes, pairs })
     }
 }
 

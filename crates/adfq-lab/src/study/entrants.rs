@@ -82,7 +82,7 @@ impl StudyAgent {
         }
     }
 
-    const fn rival(id: &'static str, label: &'static str, options: Options) -> Self {
+    pub(super) const fn rival(id: &'static str, label: &'static str, options: Options) -> Self {
         Self { label, id, role: Role::Rival, source: Source::Options(options) }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! `domains` says where, `entrants` who, `tuning` with which settings; `trajectories`, `online` and `intervals`
 //! are its experiments, `ranking` compares, `targets` and `ablation` conclude. The parts are those of the paper's
-//! experiments: trials, cache, figures and report.
+//! experiments: trials, cache, figures and report. [`Rivals`] is a study of its own: rewards beside those of agents that keep
+//! counts as well.
 
 mod ablation;
 mod curves;
@@ -11,6 +12,7 @@ mod entrants;
 mod intervals;
 mod online;
 mod ranking;
+mod rivals;
 mod targets;
 mod trajectories;
 mod tuning;
@@ -25,6 +27,7 @@ use domains::{DOMAINS, DomainFacts};
 use entrants::{AGENTS, CANDIDATE, Purpose, StudyAgent};
 use intervals::Intervals;
 use ranking::{Evidence, labels};
+pub use rivals::Rivals;
 use std::path::Path;
 use tuning::{Choices, Tuning, choose};
 

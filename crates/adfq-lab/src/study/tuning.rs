@@ -202,6 +202,10 @@ fn step_seconds(agent: &AgentSpec, pairs: f64) -> f64 {
         AgentSpec::KtdQ(_) => 1e-6 + 0.18e-3 * (pairs / 1_056.0) * (pairs / 1_056.0),
         AgentSpec::BayesianQ { .. } => 18e-6,
         AgentSpec::SplitStream { .. } => 0.3e-6,
+        // Queues are empty most of the time.
+        AgentSpec::ModelBased { settings, .. } => 0.3e-6 + 0.03e-6 * f64::from(settings.backups),
+        // A world is drawn every few dozen steps.
+        AgentSpec::Psrl { settings, .. } => 1e-6 + 0.5e-9 * pairs * f64::from(settings.sweeps),
         AgentSpec::SplitAdfq { settings, .. } => 0.6e-6 + 0.5e-6 * f64::from(settings.sweeps),
     }
 }

@@ -49,7 +49,9 @@ fn header(mdp: &Mdp, learned: &Learned) -> String {
         (policy, _) => policy.to_string(),
     };
     let start = match settings.agent {
-        AgentKind::QLearning => fixed(learned.start.mean, decimals([&learned.start.mean])),
+        AgentKind::QLearning | AgentKind::QOptimistic => {
+            fixed(learned.start.mean, decimals([&learned.start.mean]))
+        }
         _ => format!("N({}, {})", short(learned.start.mean), short(learned.start.var)),
     };
     format!(

@@ -6,19 +6,25 @@
 mod adfq;
 mod bayesian_q;
 mod ktd_q;
+mod model_based;
 mod prior;
+mod psrl;
 mod q_learning;
 mod replay;
 mod split_adfq;
 mod split_stream;
+mod sweep;
 pub(crate) mod table;
+mod tally;
 #[cfg(test)]
 mod toy;
 
 pub use adfq::{Adfq, AdfqSettings, NoiseModel};
 pub use bayesian_q::{BayesianQ, NormalGamma, Updating};
 pub use ktd_q::{KtdQ, KtdSettings};
+pub use model_based::{Exploration, ModelBased, ModelSettings};
 pub use prior::{Prior, Rewards};
+pub use psrl::{Psrl, PsrlSettings};
 pub use q_learning::{LearningRate, QLearning};
 pub use replay::Replay;
 pub use split_adfq::{Heir, SplitAdfq, SplitSettings};

@@ -121,6 +121,21 @@ impl Rewards {
         value_range(min, max, discount(gamma)?, horizon)
     }
 
+    /// The range of values where an episode may end at any step, after one reward or never: who optimises under an upper
+    /// bound needs it, as rewards that are all negative end the sooner the better.
+    ///
+    /// ```
+    /// use adfq::agent::Rewards;
+    ///
+    /// let (low, high) = Rewards::within(-100.0, -1.0).values_with_ends(0.95)?;
+    /// assert!((low + 2000.0).abs() < 1e-9 && high == -1.0);
+    /// # Ok::<(), adfq::Error>(())
+    /// ```
+    pub fn values_with_ends(&self, gamma: f64) -> Result<(f64, f64)> {
+        let (low, high) = self.values(gamma)?;
+        Ok((low.min(self.min), high.max(self.max)))
+    }
+
     /// What is believed of a value before anything is seen: the mean is 0, or the possible value next to 0, since most
     /// rewards of most tasks are 0; the sd half the range of all possible values.
     pub fn prior(&self, gamma: f64) -> Result<Belief> {

@@ -7,12 +7,12 @@
 mod echo;
 mod population;
 mod settings;
-mod sweep;
-mod tally;
 
 pub use settings::{Heir, SplitSettings};
 
+use super::sweep::SweepQueue;
 use super::table::{argmax, discount, maximum};
+use super::tally::Tally;
 use super::{Agent, QTable, Rewards, Step};
 use crate::Result;
 use crate::normal::cdf;
@@ -20,8 +20,6 @@ use crate::random::ChaCha8Rng;
 use crate::update::split::{self, Member, SplitPrior, Target};
 use echo::Echo;
 use population::Population;
-use sweep::SweepQueue;
-use tally::Tally;
 
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
 const NEWS: f64 = 0.05;

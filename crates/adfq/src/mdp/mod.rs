@@ -19,6 +19,7 @@
 //! ```
 
 mod builder;
+mod cliff_walking;
 mod components;
 mod deep_sea;
 mod domains;
@@ -34,10 +35,14 @@ mod payments;
 mod random_mdp;
 mod registry;
 mod reverse;
+mod river_swim;
+mod six_arms;
 mod solve;
 mod sparse;
+mod taxi;
 
 pub use builder::MdpBuilder;
+pub use cliff_walking::cliff_walking;
 pub use deep_sea::DeepSea;
 pub use domains::{chain, loop_, maze, minimaze, simple};
 pub use error::MdpError;
@@ -48,4 +53,7 @@ pub use markov::average_reward;
 pub use model::{Mdp, Outcome};
 pub use random_mdp::Garnet;
 pub use registry::{closest, named, names, suggestion};
+pub use river_swim::river_swim;
+pub use six_arms::six_arms;
 pub use solve::{Solution, policy_iteration, solve, value_iteration};
+pub use taxi::taxi;

@@ -6,8 +6,10 @@ use rand::{Rng, RngExt};
 
 /// Random MDPs of the Garnet kind (Archibald, McKinnon and Thomas 1995): every (s,a) leads to `branching` states.
 ///
-/// The next states are distinct and uniform, their probabilities uniform on the simplex (a flat Dirichlet), the rewards
-/// uniform on [−1, 1], and each outcome is terminal with probability `ending`. Episodes start in state 0.
+/// The next states are distinct and uniform, their probabilities uniform on the simplex (a flat Dirichlet), the mean
+/// rewards uniform on [−1, 1], and each outcome is terminal with probability `ending`. Episodes start in state 0. With
+/// `sigma` each reward is its mean ± `sigma` with equal probability, in place of the normal noise of Bhatnagar et al.
+/// (2009): the same mean and variance in a finite model.
 ///
 /// ```
 /// use adfq::mdp::Garnet;
@@ -29,14 +31,16 @@ pub struct Garnet {
     pub branching: usize,
     /// The probability that an outcome ends the episode.
     pub ending: f64,
+    /// The standard deviation of a reward about its mean; at least 0.
+    pub sigma: f64,
     /// The discount γ.
     pub gamma: f64,
 }
 
 impl Default for Garnet {
-    /// Ten states, two actions, three next states each, continuing, γ = .95.
+    /// Ten states, two actions, three next states each, continuing, rewards without noise, γ = .95.
     fn default() -> Self {
-        Self { states: 10, actions: 2, branching: 3, ending: 0.0, gamma: 0.95 }
+        Self { states: 10, actions: 2, branching: 3, ending: 0.0, sigma: 0.0, gamma: 0.95 }
     }
 }
 
@@ -56,10 +60,20 @@ impl Garnet {
                 let reward = rng.random_range(-1.0..=1.0);
                 let terminal = rng.random::<f64>() < self.ending;
                 let outcome = Outcome { probability, next_state: targets[i], reward, terminal };
-                mdp.add(pair / self.actions, pair % self.actions, outcome);
+                let (state, action) = (pair / self.actions, pair % self.actions);
+                self.noisy(outcome).into_iter().for_each(|outcome| mdp.add(state, action, outcome));
             }
         }
         mdp.build()
+    }
+
+    /// The outcome with its reward moved up and down by `sigma`. Without noise the two halves coincide and become one.
+    fn noisy(&self, outcome: Outcome) -> [Outcome; 2] {
+        [self.sigma, -self.sigma].map(|noise| Outcome {
+            probability: 0.5 * outcome.probability,
+            reward: outcome.reward + noise,
+            ..outcome
+        })
     }
 
     fn check(&self) -> Result<(), MdpError> {
@@ -70,6 +84,9 @@ impl Garnet {
         }
         if !(0.0..=1.0).contains(&self.ending) {
             return wrong("ending", "from 0 to 1", self.ending);
+        }
+        if !(self.sigma >= 0.0 && self.sigma.is_finite()) {
+            return wrong("sigma", "finite and at least 0", self.sigma);
         }
         Ok(())
     }
@@ -95,7 +112,7 @@ mod tests {
         #[test]
         fn validate_and_solve(seed: u64, states in 1..30usize, actions in 1..5usize, spread in 0.0..1.0, ending in 0.0..1.0, gamma in 0.0..0.99) {
             let branching = 1 + ((states - 1) as f64 * spread) as usize;
-            let mdp = Garnet { states, actions, branching, ending, gamma }.mdp(seed).unwrap();
+            let mdp = Garnet { states, actions, branching, ending, gamma, ..Garnet::default() }.mdp(seed).unwrap();
             let exact = policy_iteration(&mdp).unwrap();
             let close = value_iteration(&mdp, 1e-11).unwrap();
             for (x, y) in exact.q.iter().zip(&close.q) {
@@ -103,6 +120,17 @@ mod tests {
             }
             prop_assert_eq!(exact.policy, close.policy);
         }
+    }
+
+    #[test]
+    fn noise_leaves_the_mean_and_has_its_variance() {
+        let still = Garnet::default().mdp(3).unwrap();
+        let noisy = Garnet { sigma: 0.5, ..Garnet::default() }.mdp(3).unwrap();
+        assert_eq!(noisy.outcomes(4, 1).len(), 2 * still.outcomes(4, 1).len());
+        assert!((noisy.mean_reward(4, 1) - still.mean_reward(4, 1)).abs() < 1e-12);
+        let square =
+            |mdp: &Mdp| mdp.outcomes(4, 1).iter().map(|o| o.probability * o.reward * o.reward).sum::<f64>();
+        assert!((square(&noisy) - square(&still) - 0.25).abs() < 1e-12);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The ready-made domains by name, for programs and configuration files.
 
-use super::{DeepSea, Mdp, MdpError, chain, loop_, maze, minimaze, simple};
+use super::{
+    DeepSea, Garnet, Mdp, MdpError, chain, cliff_walking, loop_, maze, minimaze, river_swim, simple,
+    six_arms, taxi,
+};
 use crate::Result;
 
 /// A name and how to make what it stands for.
 type Entry = (&'static str, fn() -> Result<Mdp>);
 
 /// The domains without a number in their name. The slips are the paper's, and Dearden's for Chain.
-const ENTRIES: [Entry; 10] = [
+const ENTRIES: [Entry; 13] = [
     ("simple", || simple(2)),
     ("simple10", || simple(10)),
     ("loop", || loop_(0.0)),
@@ -18,9 +21,17 @@ const ENTRIES: [Entry; 10] = [
     ("maze-stochastic", || maze(0.1)),
     ("minimaze", || minimaze(0.0)),
     ("minimaze-stochastic", || minimaze(0.1)),
+    ("sixarms", six_arms),
+    ("taxi", taxi),
+    ("cliffwalking", cliff_walking),
 ];
 
-/// The names that [`named`] knows. A DeepSea may have any size, as in `deepsea-30`; here it has ten rows.
+/// Of those with a number, the sizes that the list shows.
+const SIZED: [&str; 6] =
+    ["deepsea-10", "deepsea-10-stochastic", "riverswim-6", "riverswim-20", "garnet-30", "garnet-100"];
+
+/// The names that [`named`] knows. A DeepSea, a RiverSwim and a Garnet may have any size, as in `deepsea-30`; here they
+/// have a few. `garnet-30-7` is the Garnet with 30 states that seed 7 draws, `garnet-30` that of seed 0.
 ///
 /// ```
 /// use adfq::mdp;
@@ -31,8 +42,7 @@ const ENTRIES: [Entry; 10] = [
 /// # Ok::<(), adfq::Error>(())
 /// ```
 pub fn names() -> Vec<String> {
-    let seas = ["deepsea-10", "deepsea-10-stochastic"];
-    ENTRIES.iter().map(|&(name, _)| name).chain(seas).map(String::from).collect()
+    ENTRIES.iter().map(|&(name, _)| name).chain(SIZED).map(String::from).collect()
 }
 
 /// A ready-made domain.
@@ -55,9 +65,23 @@ pub fn named(name: &str) -> Result<Mdp> {
             return DeepSea { size: number, stochastic: size.is_some(), ..DeepSea::default() }.mdp();
         }
     }
+    if let Some(states) = name.strip_prefix("riverswim-").and_then(|rest| rest.parse().ok()) {
+        return river_swim(states);
+    }
+    if let Some(made) = name.strip_prefix("garnet-").and_then(|rest| garnet(name, rest)) {
+        return made;
+    }
     let known = names();
     let closest = closest(name, &known);
     Err(MdpError::Name { name: name.into(), closest, known: known.join(", ") }.into())
+}
+
+/// The Garnet of `STATES` or `STATES-SEED`: four actions, five next states each, rewards that vary by .5 about their mean.
+fn garnet(name: &str, rest: &str) -> Option<Result<Mdp>> {
+    let (states, seed) = rest.split_once('-').unwrap_or((rest, "0"));
+    let (states, seed) = (states.parse().ok()?, seed.parse().ok()?);
+    let garnet = Garnet { states, actions: 4, branching: 5, sigma: 0.5, ..Garnet::default() };
+    Some(garnet.mdp(seed).map(|mdp| Mdp { name: name.to_owned(), ..mdp }))
 }
 
 /// Names less like each other than this are not suggested: at most one letter of three is wrong. 1 is equality, 0 has no
@@ -117,8 +141,20 @@ mod tests {
     }
 
     #[test]
+    fn a_garnet_has_a_size_and_a_seed() {
+        let drawn = |name: &str| named(name).unwrap();
+        assert_eq!(
+            drawn("garnet-40-7").to_string(),
+            "garnet-40-7: 40 states, 4 actions, gamma 0.95, continuing"
+        );
+        assert_eq!(drawn("garnet-30").outcomes(1, 1), drawn("garnet-30-0").outcomes(1, 1));
+        assert_ne!(drawn("garnet-30").outcomes(1, 1), drawn("garnet-30-1").outcomes(1, 1));
+        assert!(named("garnet-4").is_err(), "five next states need five states");
+    }
+
+    #[test]
     fn nothing_is_suggested_that_is_not_near() {
-        for typed in ["pendulum", "race", "lake", "taxi", ""] {
+        for typed in ["pendulum", "race", "lake", "tram", ""] {
             let error = named(typed).unwrap_err().to_string();
             assert!(error.starts_with(&format!("there is no MDP named {typed:?}; known names: ")), "{error}");
         }

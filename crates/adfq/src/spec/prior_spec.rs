@@ -22,7 +22,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorSpec {
-    /// Split ADFQ is told the range of the rewards that can be met. Others get the mean of the authors'
+    /// Split ADFQ, PSRL, the agents with a model and optimistic Q-learning are told the range of the rewards that can be met. Others get the mean of the authors'
     /// [`Prior::AUTHORS`], found by a random walk, and their variance 100, or the square of the mean if that is less. If
     /// the walk meets no positive reward, N(0, 100).
     ///
@@ -72,8 +72,15 @@ impl PriorSpec {
     /// The belief this choice means for an agent in an MDP.
     pub(super) fn start(&self, agent: AgentKind, mdp: &Mdp, seed: u64) -> Result<Start> {
         let start = |belief: Belief, source| Start { mean: belief.mean(), var: belief.var(), source };
-        if agent == AgentKind::Split {
-            return Ok(start(self.rewards(mdp)?.prior(mdp.gamma())?, "from the range of rewards"));
+        if agent.takes_range() {
+            let belief = self.rewards(mdp)?.prior(mdp.gamma())?;
+            let start = start(belief, "from the range of rewards");
+            return Ok(match agent {
+                AgentKind::QOptimistic => {
+                    Start { mean: self.rewards(mdp)?.values_with_ends(mdp.gamma())?.1, ..start }
+                }
+                _ => start,
+            });
         }
         let named = |prior: Prior, source| {
             belief_in(mdp, &prior, seed, "learn/random walk").map(|belief| start(belief, source))

@@ -76,6 +76,17 @@ impl NormalGamma {
         }
     }
 
+    /// The posterior after `count` returns with this mean and this sum of squares about it.
+    pub(in crate::agent) fn posterior_of(&self, count: f64, mean: f64, scatter: f64) -> Self {
+        let (lambda, surprise) = (self.lambda + count, mean - self.mean);
+        Self {
+            mean: self.mean + count * surprise / lambda,
+            lambda,
+            alpha: self.alpha + 0.5 * count,
+            beta: self.beta + 0.5 * (scatter + self.lambda * count * surprise * surprise / lambda),
+        }
+    }
+
     /// Scale of μ's marginal, μ₀ + scale · t with 2α degrees of freedom.
     fn scale(&self) -> f64 {
         (self.beta / (self.lambda * self.alpha)).sqrt()
@@ -92,7 +103,7 @@ impl NormalGamma {
     }
 
     /// One draw of μ: first the precision, then the mean given it.
-    pub(super) fn sample<R: Rng>(&self, rng: &mut R) -> f64 {
+    pub(in crate::agent) fn sample<R: Rng>(&self, rng: &mut R) -> f64 {
         // The two parameters are positive and finite for every belief we make, so the law exists.
         let tau = Gamma::new(self.alpha, 1.0 / self.beta).map_or(f64::NAN, |law| rng.sample(law));
         let normal: f64 = rng.sample(StandardNormal);
@@ -113,6 +124,21 @@ mod tests {
         let expected = NormalGamma { mean: 2.0, lambda: 3.0, alpha: 3.5, beta: 7.0 };
         assert_eq!(BELIEF.posterior(4.0, 0.0), expected);
         assert_eq!(BELIEF.posterior(4.0, 5.0), NormalGamma { beta: 9.5, ..expected });
+    }
+
+    /// 1, 2 and 6 one by one, and at once: mean 3, squares about it 4 + 1 + 9.
+    #[test]
+    fn many_returns_at_once_are_many_one_by_one() {
+        let each = [1.0, 2.0, 6.0].iter().fold(BELIEF, |belief, &x| belief.posterior(x, 0.0));
+        let once = BELIEF.posterior_of(3.0, 3.0, 14.0);
+        for (a, b) in [
+            (each.mean, once.mean),
+            (each.lambda, once.lambda),
+            (each.alpha, once.alpha),
+            (each.beta, once.beta),
+        ] {
+            assert!((a - b).abs() < 1e-12, "{each:?} {once:?}");
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! as often as they were seen, and an end with probability 1-γ at each step, so that ρ(s) is simply the share of
 //! visits after which the walk came back.
 
-use super::tally::Tally;
 use crate::agent::table::{Shape, argmax};
+use crate::agent::tally::Tally;
 use crate::random::ChaCha8Rng;
 use rand::RngExt;
 

@@ -1,4 +1,5 @@
-//! Which pairs a sweep looks at again: first those whose next states have changed, then all others in turn.
+//! Which pairs a sweep looks at again: first those whose next states have changed, then all others in turn. Split ADFQ
+//! and the agents that plan with a model share it.
 
 use std::collections::VecDeque;
 
@@ -28,10 +29,16 @@ impl SweepQueue {
         }
     }
 
+    /// The next pair of the queue alone.
+    pub fn pop(&mut self) -> Option<usize> {
+        let pair = self.queue.pop_front()?;
+        self.queued[pair] = false;
+        Some(pair)
+    }
+
     /// The next pair; nothing if none was ever tried.
     pub fn next(&mut self) -> Option<usize> {
-        if let Some(pair) = self.queue.pop_front() {
-            self.queued[pair] = false;
+        if let Some(pair) = self.pop() {
             return Some(pair);
         }
         self.turn = if self.turn + 1 < self.tried.len() { self.turn + 1 } else { 0 };
@@ -51,5 +58,7 @@ mod tests {
         [3, 1, 3].iter().for_each(|&pair| queue.push(pair));
         let order: Vec<_> = (0..6).map(|_| queue.next().unwrap()).collect();
         assert_eq!(order, [3, 1, 0, 3, 4, 0]);
+        queue.push(4);
+        assert_eq!((queue.pop(), queue.pop()), (Some(4), None));
     }
 }

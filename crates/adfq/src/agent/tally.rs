@@ -1,5 +1,5 @@
 //! What every pair has led to, next state by next state, and which pairs lead to a state. Counts and rewards only: what
-//! an outcome is worth is asked anew whenever it matters.
+//! an outcome is worth is asked anew whenever it matters. Split ADFQ and all agents with a model share it.
 
 use crate::agent::Step;
 use crate::agent::table::Shape;
