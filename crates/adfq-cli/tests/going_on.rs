@@ -179,6 +179,33 @@ fn the_best_checkpoint_is_kept_beside_the_newest() {
     assert_eq!(bytes(&saved(&stopped, "best-")), bytes(&whole));
 }
 
+/// With three environments the multiples of 250 are passed at 252, 501, 750 and 1002.
+#[test]
+fn checkpoints_are_kept_for_good_where_that_is_asked_for() {
+    let dir = tempdir().unwrap();
+    let (run, stopped) = (dir.path().join("run"), dir.path().join("stopped"));
+    let keep = ["logging.keep=250", "logging.checkpoint=100"];
+    succeed(train(&run, &keep));
+    let names = |run: &Path| {
+        let files = saved(run, "kept-");
+        files.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&run), [252, 501, 750, 1002].map(|step| format!("kept-{step:012}.adfq")));
+    let json: serde_json::Value = serde_json::from_slice(&succeed(eval(&run, "252")).stdout).unwrap();
+    assert_eq!(json["step"], 252);
+    // They change nothing, and a run that is resumed has the same ones.
+    succeed(with(train(&stopped, &keep), "--keep-replay"));
+    saved(&stopped, "step-").pop().map(fs::remove_file).unwrap().unwrap();
+    fs::remove_file(stopped.join("result.json")).unwrap();
+    succeed(resume(&stopped, &[]));
+    let bytes =
+        |run: &Path| saved(run, "kept-").iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+    assert_eq!(bytes(&stopped), bytes(&run));
+    let plain = dir.path().join("plain");
+    succeed(train(&plain, &["logging.checkpoint=100"]));
+    assert_eq!(result(&plain), result(&run));
+}
+
 #[test]
 fn training_ends_at_the_return_asked_for() {
     let dir = tempdir().unwrap();

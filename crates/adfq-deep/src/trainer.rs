@@ -232,7 +232,8 @@ impl Trainer {
                 // The best one is saved.
                 self.watch.lap(|timeline| &mut timeline.saving);
             }
-            if due(logging.checkpoint) || self.has_reached() {
+            let kept = logging.keep > 0 && due(logging.keep);
+            if due(logging.checkpoint) || kept || self.has_reached() {
                 self.checkpoint(observers)?;
             }
         }

@@ -176,8 +176,16 @@ pub struct Evaluating {
 pub struct Logging {
     /// Steps between rows of `metrics.csv`.
     pub metrics: u64,
-    /// Steps between checkpoints.
+    /// Steps between checkpoints. The last two are kept.
     pub checkpoint: u64,
+    /// Steps between checkpoints of what was learned that stay for good. 0 means none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub keep: u64,
+}
+
+/// Whether a setting that counts steps is off.
+fn is_none(steps: &u64) -> bool {
+    *steps == 0
 }
 
 impl Config {

@@ -87,7 +87,7 @@ fn paper(env: &str, task: &Task) -> Config {
             stop_at: None,
             env_args: Args::new(),
         },
-        logging: Logging { metrics: 10_000, checkpoint: 100_000 },
+        logging: Logging { metrics: 10_000, checkpoint: 100_000, keep: 0 },
         own: own(AdfqSettings::default()),
     };
     match task {
@@ -116,7 +116,7 @@ fn paper(env: &str, task: &Task) -> Config {
                 ..atari.learning
             },
             evaluation: Evaluating { every: 2_000, episodes: 10, ..atari.evaluation },
-            logging: Logging { metrics: 1_000, checkpoint: 20_000 },
+            logging: Logging { metrics: 1_000, checkpoint: 20_000, keep: 0 },
             ..atari
         },
     }
@@ -160,7 +160,7 @@ fn default(env: &str, task: &Task) -> Config {
                 ..paper.learning
             },
             evaluation: Evaluating { every: 10_000, episodes: 10, max_steps: 10_000, ..paper.evaluation },
-            logging: Logging { metrics: 1_000, checkpoint: 20_000 },
+            logging: Logging { metrics: 1_000, checkpoint: 20_000, keep: 0 },
             ..paper
         },
         // Untuned: the paper's settings, with what helped elsewhere, over a number of steps that a CPU can take.
@@ -174,7 +174,7 @@ fn default(env: &str, task: &Task) -> Config {
             },
             // Whole games take their time on a CPU.
             evaluation: Evaluating { every: 50_000, ..paper.evaluation },
-            logging: Logging { metrics: 1_000, checkpoint: 10_000 },
+            logging: Logging { metrics: 1_000, checkpoint: 10_000, keep: 0 },
             steps: 1_000_000,
             ..paper
         },

@@ -3,7 +3,9 @@
 //! and only after that are older ones removed.
 
 use super::checkpoint::{LogLengths, SegmentEntry, Snapshot, write_segment};
-use super::folder::{EVALUATIONS, EVENTS, METRICS, RESULT, STEP, best_name, is_ours, is_segment};
+use super::folder::{
+    EVALUATIONS, EVENTS, METRICS, RESULT, STEP, best_name, is_for_good, is_ours, is_segment, kept_name,
+};
 use super::writer::{Room, Writer};
 use super::{Best, Run, Summary};
 use crate::evaluate::Evaluation;
@@ -98,6 +100,18 @@ impl Checkpointer {
         Ok(())
     }
 
+    /// Has a checkpoint written to look at, from which nothing goes on.
+    fn add_without_memory(&mut self, run: &Run, name: String) -> Result<()> {
+        let room = Room::take(Snapshot::bytes(run));
+        let snapshot = Snapshot::without_memory(run, self.log_lengths()?)?;
+        let files = self.files.clone();
+        self.writer.add(room, move || {
+            files.run.check_there()?;
+            snapshot.write(&files.checkpoints, &name)
+        });
+        Ok(())
+    }
+
     fn log_lengths(&self) -> Result<LogLengths> {
         let length = |name: &str| self.lock.folder().len_of(name).map(Option::unwrap_or_default);
         Ok(LogLengths {
@@ -129,14 +143,7 @@ impl Observer for Checkpointer {
             return Ok(());
         };
         self.lock.folder().check_there()?;
-        let room = Room::take(Snapshot::bytes(run));
-        let snapshot = Snapshot::without_memory(run, self.log_lengths()?)?;
-        let files = self.files.clone();
-        self.writer.add(room, move || {
-            files.run.check_there()?;
-            snapshot.write(&files.checkpoints, &best_name(step))
-        });
-        Ok(())
+        self.add_without_memory(run, best_name(step))
     }
 
     /// One checkpoint may be on its way to the disk. The next one waits for it.
@@ -147,6 +154,9 @@ impl Observer for Checkpointer {
     fn checkpoint(&mut self, run: &Run) -> Result<()> {
         self.about_to_save(run)?;
         self.lock.folder().check_there()?;
+        if is_to_keep(run) {
+            self.add_without_memory(run, kept_name(run.step))?;
+        }
         let logs = self.log_lengths()?;
         self.add_new_segments(run)?;
         let room = Room::take(Snapshot::bytes(run));
@@ -172,6 +182,12 @@ impl Observer for Checkpointer {
         self.lock.folder().write(RESULT, &json)?;
         if self.keeps_replay { Ok(()) } else { self.give_replay_back() }
     }
+}
+
+/// Whether what was learned by now stays for good.
+fn is_to_keep(run: &Run) -> bool {
+    let (every, before) = (run.config.logging.keep, run.step.saturating_sub(run.config.envs as u64));
+    every > 0 && run.step / every != before / every
 }
 
 /// The files of a run, as the threads that write see them.
@@ -214,7 +230,7 @@ impl Files {
         kept.drain(..surplus);
         let needed: Vec<String> = kept.iter().flat_map(Kept::files).collect();
         for name in self.checkpoints.names()? {
-            if is_ours(&name) && !needed.iter().any(|needed| name == needed.as_str()) {
+            if is_ours(&name) && !is_for_good(&name) && !needed.iter().any(|needed| name == needed.as_str()) {
                 let _ = self.checkpoints.remove(&name);
             }
         }

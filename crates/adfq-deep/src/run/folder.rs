@@ -5,7 +5,8 @@
 //! metrics.csv           a row every so many steps
 //! evaluations.csv       every evaluation episode
 //! events.out.tfevents…  the same for TensorBoard
-//! checkpoints/          the last two checkpoints and the replay segments they need, and the best checkpoint
+//! checkpoints/          the last two checkpoints and the replay segments they need, the best checkpoint, and those that are
+//!                       kept for good
 //! result.json           written at the end
 //! times.json            where the time went, written whenever training stops
 //! ```
@@ -41,6 +42,7 @@ const TIMES: &str = "times.json";
 const CHECKPOINTS: &str = "checkpoints";
 pub(super) const STEP: &str = "step-";
 const BEST: &str = "best-";
+const FOR_GOOD: &str = "kept-";
 /// What a run that was killed at its very start may leave behind.
 const LEFT_BEHIND: [&str; 2] = [".lock", ".adfq-partial"];
 
@@ -111,7 +113,7 @@ impl RunFolder {
         }));
         let (logs, gone) = what_is_left(lock.folder(), logs, run.step())?;
         warnings.extend(gone);
-        remove_later_best(&checkpoints, run.step())?;
+        remove_later(&checkpoints, run.step())?;
         let kept = vec![Kept::new(name, &segments, &run)];
         Ok((Self { lock, checkpoints, logs, segments, kept, keeps_replay: false }, run, warnings))
     }
@@ -183,10 +185,10 @@ fn is_given_back(folder: &Folder, config: &Config) -> Result<bool> {
     Ok(!has_replay && config.earlier_ends.iter().any(|&end| stands(end)))
 }
 
-/// Removes best checkpoints of a future that got lost.
-fn remove_later_best(folder: &Folder, step: u64) -> Result<()> {
-    for name in best_checkpoints(folder)?.iter().filter(|name| step_of(name).is_some_and(|best| best > step))
-    {
+/// Removes checkpoints of a future that got lost: the best one, and those that were to be kept.
+fn remove_later(folder: &Folder, step: u64) -> Result<()> {
+    let is_later = |name: &&String| step_of(name).is_some_and(|later| later > step);
+    for name in to_look_at(folder)?.iter().filter(is_later) {
         folder.remove(OsStr::new(name))?;
     }
     Ok(())
@@ -240,8 +242,18 @@ pub(super) fn best_name(step: u64) -> String {
     format!("{BEST}{step:012}.adfq")
 }
 
-/// Whether a run writes a file of this name to its checkpoints: `step-N.adfq`, `best-N.adfq` or `replay-N-N-N.adfq`. All
-/// others are the user's.
+/// The file of a checkpoint of this step that stays for good.
+pub(super) fn kept_name(step: u64) -> String {
+    format!("{FOR_GOOD}{step:012}.adfq")
+}
+
+/// Whether a file of ours is never removed.
+pub(super) fn is_for_good(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with(FOR_GOOD))
+}
+
+/// Whether a run writes a file of this name to its checkpoints: `step-N.adfq`, `best-N.adfq`, `kept-N.adfq` or
+/// `replay-N-N-N.adfq`. All others are the user's.
 pub(super) fn is_ours(name: &OsStr) -> bool {
     let name = name.to_str().and_then(|name| name.strip_suffix(".adfq"));
     let are_numbers = |text: &str, count: usize| {
@@ -251,8 +263,7 @@ pub(super) fn is_ours(name: &OsStr) -> bool {
     };
     name.is_some_and(|name| {
         let is_step = |rest: &str| rest.len() >= 12 && are_numbers(rest, 1);
-        name.strip_prefix(STEP).is_some_and(is_step)
-            || name.strip_prefix(BEST).is_some_and(is_step)
+        [STEP, BEST, FOR_GOOD].iter().any(|prefix| name.strip_prefix(prefix).is_some_and(is_step))
             || name.strip_prefix("replay-").is_some_and(|rest| are_numbers(rest, 3))
     })
 }
@@ -264,7 +275,7 @@ pub(super) fn is_segment(name: &OsStr) -> bool {
 
 /// The step of a checkpoint, by its name.
 fn step_of(name: &str) -> Option<u64> {
-    let step = name.strip_prefix(STEP).or(name.strip_prefix(BEST))?;
+    let step = [STEP, BEST, FOR_GOOD].iter().find_map(|prefix| name.strip_prefix(prefix))?;
     step.strip_suffix(".adfq")?.parse().ok()
 }
 
@@ -367,7 +378,7 @@ impl Checkpoint {
             Self::Last => checkpoints(folder),
             Self::Best => best_checkpoints(folder),
             Self::Step(step) => {
-                let all = [best_checkpoints(folder)?, checkpoints(folder)?].concat();
+                let all = [to_look_at(folder)?, checkpoints(folder)?].concat();
                 Ok(all.into_iter().filter(|name| step_of(name) == Some(step)).collect())
             }
         }
@@ -395,7 +406,7 @@ pub fn kept_steps(folder: &Path) -> Result<Vec<u64>> {
         Err(error) if error.is_not_found() => return Err(Checkpoint::Last.missing(folder)),
         opened => opened?,
     };
-    let names = [checkpoints(&opened)?, best_checkpoints(&opened)?].concat();
+    let names = [checkpoints(&opened)?, to_look_at(&opened)?].concat();
     let mut steps: Vec<u64> = names.iter().filter_map(|name| step_of(name)).collect();
     steps.sort_unstable();
     steps.dedup();
@@ -431,6 +442,11 @@ fn checkpoints(folder: &Folder) -> Result<Vec<String>> {
 /// The names of the checkpoints of the best evaluations, the best one last.
 fn best_checkpoints(folder: &Folder) -> Result<Vec<String>> {
     names_with(folder, BEST)
+}
+
+/// The names of all checkpoints from which nothing goes on: the best ones, and those that stay for good.
+fn to_look_at(folder: &Folder) -> Result<Vec<String>> {
+    Ok([best_checkpoints(folder)?, names_with(folder, FOR_GOOD)?].concat())
 }
 
 fn names_with(folder: &Folder, prefix: &str) -> Result<Vec<String>> {
