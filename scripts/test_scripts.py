@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Tests of the scripts that check the documentation and the results, and of the search for settings."""
+"""Tests of the scripts that check the documentation and the results, of the search for settings, and of the yardstick."""
 
+import argparse
+import json
 import pathlib
 import tempfile
 import tomllib
@@ -10,6 +12,7 @@ import doc_commands
 import links
 import manifest
 import tune
+import yardstick
 
 
 class Folder(unittest.TestCase):
@@ -146,6 +149,27 @@ class Tune(Folder):
         table = self.write("evaluations.csv", "step,return\n50,1\n60,3\n60,5\n100,8\n")
         self.assertEqual(tune.scored(table, 100), (6.0, 8.0))
         self.assertEqual(tune.scored(table, 200), (tune.WORST, tune.WORST))
+
+
+class Yardstick(Folder):
+    def test_a_row_for_each_run_and_for_each_measurement(self):
+        self.write("runs/control/a/config.toml", 'env = "e"\nagent = "split"\npolicy = "optimist"\nseed = 200\nsteps = 8\n')
+        self.write("runs/control/a/result.json", "{}")
+        self.write("runs/control/a/evaluations.csv", "step,episode,return\n4,0,1\n6,0,2\n8,0,3\n8,1,5\n")
+        number = {"value": 0.5, "interval": {"low": 0.0, "high": 1.0}}
+        measures = {"values": 7, "within_1": number, "within_2": number, "crps": number, "bias": number, "rmse": 1.0}
+        found = {**measures, "met_in": None, "against": "own_policy", "mean_sd": 2.0, "rank_correlation": None}
+        beliefs = {"checkpoints": [{"step": 4, "doubts_random_play": 0.25, "found": [found]}]}
+        self.write(f"runs/control/a/{yardstick.MEASURED}", json.dumps(beliefs) + "\n")
+        yardstick.tables(argparse.Namespace(out=str(self.folder)))
+        self.assertEqual((self.folder / "returns.csv").read_text().splitlines()[1:], ["e,split,optimist,200,8,4.0,3.0"])
+        row = "e,split,optimist,200,4,all,own_policy,7,0.5,0.5,0.5,0.5,1,2,,0.25"
+        self.assertEqual((self.folder / "beliefs.csv").read_text().splitlines()[1:], [row])
+
+    def test_checkpoints_are_those_at_or_after_a_step(self):
+        for step in (252, 501, 750, 1002):
+            self.write(f"checkpoints/kept-{step:012}.adfq", "")
+        self.assertEqual(yardstick.kept(self.folder, [250, 500, 1000]), [252, 501, 1002])
 
 
 if __name__ == "__main__":

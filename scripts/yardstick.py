@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Trains every deep agent in every environment of the yardstick on fresh seeds, and measures returns and beliefs.
+
+    scripts/yardstick.py --adfq target/release/adfq --out yardstick control seas
+    scripts/yardstick.py --adfq target/release/adfq --out yardstick --device cuda games
+    scripts/yardstick.py --out yardstick --tables          # only the tables, from what is there
+
+Agents have the settings that `adfq train` takes by itself: tuned where the zoo has some, general ones elsewhere. Seeds are
+200 and above, which nothing was tuned or designed on. `adfq beliefs` measures the checkpoints at 25, 50 and 100 % of training,
+where an agent has beliefs and the environment can be saved. The same command again goes on where it was.
+
+OUT/runs/PART/… are the run folders, OUT/PART is the report of `adfq compare`. OUT/returns.csv has a row for each run: the mean return
+of its last evaluation, and of the evaluations in the second half of training. OUT/beliefs.csv has a row for each
+checkpoint, kind of states and truth.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tomllib
+
+FIRST_SEED = 200
+AGENTS = ["adfq-ts", "adfq-eps", "split", "bootstrapped", "dqn", "ddqn"]
+WITHOUT_BELIEFS = ["dqn", "ddqn"]
+# The file in a run folder with a line of JSON for each checkpoint.
+MEASURED = "beliefs-by-step.jsonl"
+
+# Environments, steps (none: those of the settings), seeds, and other arguments.
+SEAS = {f"deepsea-{rows}-shuffled-1": rows * episodes for rows, episodes in ((10, 2_000), (20, 2_000), (30, 3_000))}
+GAMES = [f"minatar/{game}" for game in ("asterix", "breakout", "freeway", "seaquest", "space-invaders")]
+PARTS = {
+    "control": ({env: 100_000 for env in ("cartpole", "acrobot", "mountaincar")}, 5, []),
+    "seas": (SEAS, 5, ["--set", "learning.warmup=1000"]),
+    "games": ({env: 2_000_000 for env in GAMES}, 10, []),
+    "lander": ({"gym:LunarLander-v3": 400_000}, 5, []),
+}
+
+
+def train(args, part):
+    envs, seeds, more = PARTS[part]
+    for env, steps in envs.items():
+        command = [args.adfq, "train", env, "--agents", ",".join(AGENTS), "--device", args.device]
+        command += ["--seeds", f"{FIRST_SEED}..{FIRST_SEED + (args.seeds or seeds) - 1}", "--steps", str(steps)]
+        command += ["--set", f"logging.keep={steps // 4}", *more, "--out", str(folder(args, part) / env.replace("/", "-"))]
+        if args.jobs:
+            command += ["--jobs", str(args.jobs)]
+        subprocess.run(command, check=True)
+
+
+def measure(args, part):
+    """The beliefs of each run at three of its checkpoints, unless they are measured already."""
+    for run in runs(folder(args, part)):
+        config = tomllib.loads((run / "config.toml").read_text())
+        if config["agent"] in WITHOUT_BELIEFS or config["env"].startswith(("gym:", "atari:")):
+            continue
+        quarter, done = config["steps"] // 4, {beliefs["checkpoints"][0]["step"] for beliefs in measured(run)}
+        for step in kept(run, [quarter, 2 * quarter, 4 * quarter]):
+            if step not in done:
+                command = [args.adfq, "beliefs", str(run), "--checkpoint", str(step), "--json"]
+                command += ["--states", str(args.states), "--rollouts", str(args.rollouts)]
+                found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                with (run / MEASURED).open("a") as file:
+                    file.write(json.dumps(found[0]) + "\n")
+
+
+def measured(run):
+    """What was measured of a run so far, a checkpoint each."""
+    path = run / MEASURED
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def kept(run, steps):
+    """The first kept checkpoint at or after each of these steps: several environments may step past it."""
+    there = sorted(int(path.stem.split("-")[1]) for path in (run / "checkpoints").glob("kept-*.adfq"))
+    return [next(step for step in there if step >= wanted) for wanted in steps]
+
+
+def folder(args, part):
+    return pathlib.Path(args.out) / "runs" / part
+
+
+def runs(place):
+    return sorted(path.parent for path in place.rglob("config.toml"))
+
+
+def tables(args):
+    out = pathlib.Path(args.out)
+    returns, beliefs = [], []
+    for run in runs(out / "runs"):
+        config = tomllib.loads((run / "config.toml").read_text())
+        who = [config["env"], config["agent"], config["policy"], config["seed"]]
+        means = evaluations(run)
+        if (run / "result.json").exists() and means:
+            last, half = means[-1][1], [mean for step, mean in means if step > config["steps"] / 2]
+            returns.append([*who, config["steps"], round(last, 4), round(statistics.fmean(half), 4)])
+        for found in measured(run):
+            beliefs += [[*who, *row] for row in belief_rows(found)]
+    write(out / "returns.csv", "env,agent,policy,seed,steps,last,second_half", returns)
+    columns = "env,agent,policy,seed,step,states,against,values,within_1,within_2,crps,bias,rmse,mean_sd,rank_correlation"
+    write(out / "beliefs.csv", columns + ",doubts_random_play", beliefs)
+
+
+def belief_rows(found):
+    for checked in found["checkpoints"]:
+        for it in checked["found"]:
+            rank = it["rank_correlation"]
+            numbers = [it["within_1"]["value"], it["within_2"]["value"], it["crps"]["value"], it["bias"]["value"]]
+            numbers += [it["rmse"], it["mean_sd"], rank["value"] if rank else None, checked["doubts_random_play"]]
+            shown = ["" if number is None else f"{number:.5g}" for number in numbers]
+            yield [checked["step"], it["met_in"] or "all", it["against"], it["values"], *shown]
+
+
+def evaluations(run):
+    """Step and mean return of each evaluation."""
+    means = {}
+    with (run / "evaluations.csv").open() as file:
+        for row in csv.DictReader(file):
+            means.setdefault(int(row["step"]), []).append(float(row["return"]))
+    return [(step, statistics.fmean(values)) for step, values in sorted(means.items())]
+
+
+def write(path, columns, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns.split(","))
+        writer.writerows(rows)
+    print(f"{path}: {len(rows)} rows")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--adfq", default="target/release/adfq", help="the program")
+    parser.add_argument("--out", default="yardstick", help="the folder for runs and tables")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--jobs", type=int, help="runs at once")
+    parser.add_argument("--seeds", type=int, help="fewer or more seeds than each part has")
+    parser.add_argument("--states", type=int, default=50)
+    parser.add_argument("--rollouts", type=int, default=256)
+    parser.add_argument("--tables", action="store_true", help="only write the tables")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    args = parser.parse_args()
+    unknown = [part for part in args.parts if part not in PARTS]
+    if unknown or not (args.parts or args.tables):
+        sys.exit(f"name a part: {', '.join(PARTS)}" + (f"; there is no {unknown[0]}" if unknown else ""))
+    for part in args.parts if not args.tables else []:
+        train(args, part)
+        measure(args, part)
+        subprocess.run([args.adfq, "compare", str(folder(args, part)), "--out", str(pathlib.Path(args.out) / part)], check=True)
+    tables(args)
+
+
+if __name__ == "__main__":
+    main()
