@@ -53,7 +53,7 @@ pub struct Gym {
     pub modules: Modules,
     /// Over how many processes the environments are spread.
     pub workers: NonZeroUsize,
-    /// How long a worker may take to answer before it counts as hung.
+    /// How long a worker may take to answer before it counts as hung. To start it has a minute at least.
     pub timeout: Duration,
     /// Whether program and worker look for each other before they sleep, for up to a millisecond: a small environment's
     /// step is over in less than waking up takes. It needs Linux, and a processor that keeps the order of writes (x86-64).

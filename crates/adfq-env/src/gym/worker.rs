@@ -38,6 +38,8 @@ const TRY_AGAIN: u32 = 64;
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// How long environments may take to close.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How long a worker may take at least until its environments are made: imports take as long as they take.
+const STARTING: Duration = Duration::from_secs(60);
 
 /// What to make, as the worker reads it.
 #[derive(Serialize)]
@@ -105,7 +107,9 @@ pub(super) struct Worker {
     control: UnixStream,
     name: String,
     python: PathBuf,
+    /// How long it may take for what it does now, and for every answer once it has started.
     timeout: Duration,
+    answer_timeout: Duration,
     /// Its number, and that of its first environment.
     index: usize,
     first: usize,
@@ -152,7 +156,8 @@ impl Worker {
             control,
             name,
             python,
-            timeout,
+            timeout: timeout.max(STARTING),
+            answer_timeout: timeout,
             index,
             first,
             spin,
@@ -198,7 +203,9 @@ impl Worker {
         let share =
             Share { layout: *memory.layout(), first: self.first, count, done, asleep, spin: self.spin };
         self.say_body(&share)?;
-        self.hear::<Args>().map(drop)
+        self.hear::<Args>()?;
+        self.timeout = self.answer_timeout;
+        Ok(())
     }
 
     /// Starts an episode in each of its environments.
