@@ -126,7 +126,8 @@ fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
     let certain =
         problem.targets.iter().fold(f64::NEG_INFINITY, |least, x| least.max(x.y - CERTAIN * x.t.sqrt()));
     let relevant = |b: usize| problem.targets[b].y + CERTAIN * problem.targets[b].t.sqrt() >= certain;
-    let candidates = problem.targets.iter().enumerate().filter(|(b, _)| relevant(*b)).map(|(_, target)| target);
+    let candidates =
+        problem.targets.iter().enumerate().filter(|(b, _)| relevant(*b)).map(|(_, target)| target);
     let narrowest = candidates.min_by(|a, b| a.t.total_cmp(&b.t)).map_or(0.0, |target| target.y);
     let mut quadrature = Quadrature::default();
     quadrature.posterior.set(&problem.targets, relevant, 0.0, narrowest);
@@ -222,8 +223,14 @@ mod tests {
     #[test]
     fn widths_beyond_double_precision() {
         for (wide, narrow) in [
-            ((614_592_911_069.573_1, 1.277_539_402_701_198_3e65), (0.209_883_381_276_422_45, 5.094_667_629_284_855e-9)),
-            ((5_503_879_024_909.836, 1.751_676_388_588_481e138), (8.507_496_965_130_486e-6, 1.632_807_492_600_803_4e-6)),
+            (
+                (614_592_911_069.573_1, 1.277_539_402_701_198_3e65),
+                (0.209_883_381_276_422_45, 5.094_667_629_284_855e-9),
+            ),
+            (
+                (5_503_879_024_909.836, 1.751_676_388_588_481e138),
+                (8.507_496_965_130_486e-6, 1.632_807_492_600_803_4e-6),
+            ),
         ] {
             let (mean, var) = clark(wide, narrow);
             let max = max(&[wide, narrow]);
