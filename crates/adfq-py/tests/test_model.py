@@ -179,6 +179,31 @@ def test_what_cannot_be_is_said_at_once(words, error, text):
         adfq.Model(**words)
 
 
+def test_a_class_is_one_agent():
+    with pytest.raises(TypeError, match="ADFQ is the agent adfq"):
+        adfq.ADFQ("cartpole", "dqn")
+
+
+def test_a_forked_child_leaves_the_folder_alone():
+    import os
+
+    model = adfq.DQN("cartpole", **SHORT).learn(200)
+    child = os.fork()
+    if child == 0:
+        model._remove()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert model.folder.exists()
+
+
+def test_a_loaded_folder_that_is_gone(tmp_path):
+    adfq.DQN("cartpole", out=tmp_path / "run", **SHORT).learn(200)
+    model = adfq.load(tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "elsewhere")
+    with pytest.raises(FileNotFoundError, match="is gone"):
+        model.learn(100)
+
+
 def test_wrong_observations():
     model = adfq.ADFQ("cartpole")
     for observation, text in [

@@ -84,6 +84,33 @@ def test_native_environments_made_for_gymnasium_are_native():
     assert several.result == adfq.DQN("cartpole", envs=3, **SHORT).learn(300).result
 
 
+def test_arguments_of_an_object_are_those_of_the_run():
+    limited = adfq.DQN(gymnasium.make("CartPole-v1", max_episode_steps=9, sutton_barto_reward=True), **SHORT)
+    assert limited.config["env_args"] == {"max_episode_steps": 9, "sutton_barto_reward": True}
+    assert limited.learn(600).evaluations()["length"].max() <= 9
+    # Wrappers have no name that the program would know.
+    wrapped = gymnasium.wrappers.TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * reward)
+    model = adfq.DQN(wrapped, **SHORT).learn(600)
+    assert model.config["env"] == "python:CartPoleEnv"
+    assert (model.evaluations()["return"] == 2 * model.evaluations()["length"]).all()
+
+
+def test_wrapped_observations_are_seen_as_in_training():
+    model = adfq.DQN("gym:CartPole-v1", wrappers=["FrameStackObservation(3)"], **SHORT).learn(200)
+    assert model.predict(np.zeros((3, 4), np.float32))[1].mean.shape == (2,)
+    with pytest.raises(ValueError, match=r"shape \(3, 4\)"):
+        model.predict(np.zeros(4, np.float32))
+
+
+def test_states_by_number():
+    model = adfq.DQN("FrozenLake-v1", **SHORT).learn(300)
+    assert model.config["env"] == "gym:FrozenLake-v1"
+    actions, belief = model.predict(np.arange(16))
+    assert belief.mean.shape == (16, 4) and model.predict(5)[0] == actions[5]
+    with pytest.raises(ValueError, match="the space promises 0 to 15"):
+        model.predict(16)
+
+
 def test_an_object_of_the_user(tmp_path):
     model = adfq.DQN(Corridor(), out=tmp_path / "run", **SHORT).learn(1000)
     assert model.config["env"] == "python:Corridor" and model.evaluations()["step"].tolist() == [500, 500, 1000, 1000, 1000]

@@ -54,19 +54,16 @@ class Environment:
         if self.make is not None:
             host.register(self.name, self.make, self.wraps)
 
-    def view(self) -> View | None:
+    def view(self, args: dict[str, Any], wrappers: list[str]) -> View | None:
         """What becomes of observations; None for those of Rust's environments, which are what they are."""
         if self.make is None:
             return None
-        space = self.space
-        if space is None:
-            held = self.make({"id": self.name[4:], "count": 1, "args": {}, "wrappers": [], **EVALUATION})
-            space = held.envs[0].observation_space
+        if self.space is None:
+            order = {"id": self.name[4:], "count": 1, "args": args, "wrappers": wrappers}
+            held = self.make({**order, "path": [], "purpose": "evaluation", "pictures": False})
+            self.space = held.envs[0].observation_space
             held.close()
-        return View(space)
-
-
-EVALUATION = {"path": [], "purpose": "evaluation", "pictures": False}
+        return View(self.space)
 
 
 class View:
@@ -185,6 +182,8 @@ def name_of(env: Any) -> tuple[str, dict[str, Any]]:
     spec = env.spec
     if spec is not None and not spec.additional_wrappers and spec.id:
         args = {key: value for key, value in spec.kwargs.items() if key != "render_mode" and value is not None}
+        if spec.max_episode_steps != registered_limit(spec.id):
+            args["max_episode_steps"] = spec.max_episode_steps
         try:
             json.dumps(args)
         except TypeError:
@@ -194,20 +193,41 @@ def name_of(env: Any) -> tuple[str, dict[str, Any]]:
     return f"python:{type(env.unwrapped).__name__}", {}
 
 
+def registered_limit(id: str) -> int | None:
+    """The time limit that an id has by itself."""
+    import gymnasium
+
+    spec = gymnasium.registry.get(id)
+    return spec.max_episode_steps if spec is not None else None
+
+
 def evaluation_of(given: Any, env: Any, eval_env: Any, gymnasium: Any) -> Any:
     """An environment of its own to evaluate in: playing in the one to train in would cut its episodes off."""
     if eval_env is not None:
         return checked(eval_env if isinstance(eval_env, gymnasium.Env) else eval_env(), gymnasium)
     if not isinstance(given, gymnasium.Env):
         return checked(given(), gymnasium)
-    try:
-        return gymnasium.make(env.spec, render_mode=None) if env.spec is not None else copy.deepcopy(env)
-    except Exception as error:
-        warnings.warn(
-            f"{type(env.unwrapped).__name__} cannot be made a second time ({error}), so nothing is evaluated: give eval_env",
-            stacklevel=6,
-        )
-        return None
+    reasons = []
+    for again in (made_again, copy.deepcopy):
+        try:
+            return again(env)
+        except Exception as error:
+            reasons.append(str(error))
+    warnings.warn(
+        f"{type(env.unwrapped).__name__} cannot be made a second time ({reasons[-1]}), so nothing is evaluated: give eval_env",
+        stacklevel=6,
+    )
+    return None
+
+
+def made_again(env: Any) -> Any:
+    """Another environment of the same id, with the same arguments and wrappers. It opens no window."""
+    import gymnasium
+
+    if env.spec is None:
+        raise ValueError("it has no spec")
+    windowless = {"render_mode": None} if "render_mode" in env.spec.kwargs else {}
+    return gymnasium.make(env.spec, **windowless)
 
 
 def Held(envs: Sequence[Any]) -> Any:

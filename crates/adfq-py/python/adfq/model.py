@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import warnings
 import weakref
 from typing import Any, Callable, ClassVar, Sequence
 
@@ -74,6 +75,8 @@ class Model:
     ) -> None:
         if "steps" in settings:
             raise TypeError("the number of steps is an argument of learn")
+        if agent is not None and self._agent_name is not None:
+            raise TypeError(f"{type(self).__name__} is the agent {self._agent_name}: use adfq.Model for {agent!r}")
         self._environment = environment(env, eval_env, trust)
         self._host = host(self._environment, trust)
         self._device, self._threads = device, threads
@@ -101,7 +104,7 @@ class Model:
         else:
             place = tempfile.mkdtemp(prefix="adfq-")
             self._folder = pathlib.Path(place) / "run"
-            self._remove = weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+            self._remove = weakref.finalize(self, remove, place, os.getpid())
 
     def _check_free(self) -> None:
         if is_run(self._folder):
@@ -231,6 +234,8 @@ class Model:
         if steps is not None and steps < 1:
             raise ValueError(f"the number of steps must be at least 1, and not {steps}")
         if not is_run(self._folder):
+            if not self._plan:
+                raise FileNotFoundError(f"the run folder {self._folder} is gone")
             self._config = self._planned(steps)
             return self._config, None, None, self._config["steps"]
         end: int = self._config["steps"]
@@ -255,13 +260,16 @@ class Model:
             has_learned = is_run(self._folder) and any((self._folder / "checkpoints").glob("step-*.adfq"))
             if has_learned:
                 self._cache = _adfq.Agent.load(os.fspath(self._folder), "last", self._host)
+                for warning in self._cache.warnings:
+                    warnings.warn(warning, stacklevel=4)
             else:
                 self._cache = _adfq.Agent.untrained(self._config._own, self._host)
         return self._cache
 
     def _view(self) -> View | None:
         if "view" not in self._views:
-            self._views["view"] = self._environment.view()
+            own = self._config.to_dict()
+            self._views["view"] = self._environment.view(own.get("env_args", {}), own.get("wrappers", []))
         return self._views["view"]
 
     def predict(
@@ -469,6 +477,12 @@ def load(
         raise ValueError(f"{folder} was trained in an object, {config['env'][7:]}: give such an environment as env")
     model._look()
     return model
+
+
+def remove(folder: str, process: int) -> None:
+    """Removes the folder of a model that is gone. A child that was forked leaves its parent's alone."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_run(folder: pathlib.Path) -> bool:
