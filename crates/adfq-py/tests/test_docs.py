@@ -27,3 +27,13 @@ def test_examples_run(page, tmp_path, monkeypatch):
 
 def test_the_quickstart_runs():
     subprocess.run([sys.executable, ROOT / "examples" / "quickstart.py", "600"], check=True, timeout=120)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_notebook_runs_and_shows_pictures():
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    notebook = nbformat.read(ROOT / "examples" / "beliefs.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    pictures = [str(output.get("data", {}).get("text/html")) for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert sum("<svg" in picture for picture in pictures) == 3

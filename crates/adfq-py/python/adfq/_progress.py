@@ -23,8 +23,8 @@ class Progress:
             self.bar.close()
 
     def at(self, done: int) -> None:
-        """So many steps are done."""
-        if self.bar is not None:
+        """So many steps are done. Before a run is taken up none are known."""
+        if self.bar is not None and done > self.bar.n:
             self.bar.update(done - self.bar.n)
 
 

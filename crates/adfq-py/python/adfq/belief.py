@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._html import belief_html
+
 
 @dataclass(frozen=True)
 class Belief:
@@ -25,6 +27,10 @@ class Belief:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+    def _repr_html_(self) -> str:
+        """The beliefs of one state as a picture: a line over mean ± 2 sd for each action."""
+        return belief_html(self)
 
     def __getitem__(self, index: Any) -> Belief:
         """A part of a batch."""
