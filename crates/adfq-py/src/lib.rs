@@ -1,8 +1,8 @@
 //! The extension module `adfq._adfq` of the Python package `adfq`: what Rust does for it. The rest of the package is Python, in
 //! `python/adfq`, and decides how all this looks to a user.
 //!
-//! Training runs on a thread of its own without the interpreter's lock ([`training`]). Environments of Python are stepped
-//! there under the lock ([`outside`]).
+//! Training runs on a thread of its own without the interpreter's lock (`training`). Environments of Python are stepped
+//! there under the lock (`outside`).
 
 mod agent;
 mod config;
