@@ -36,6 +36,11 @@ def test_registered_whichever_is_imported_first(order):
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
 
 
+@pytest.mark.parametrize("code", ["adfq.make('cartpole').reset()", "adfq.make_vec('cartpole', 2)", "adfq.DQN('gym:CartPole-v1')"])
+def test_gymnasium_is_imported_when_it_is_needed(code):
+    subprocess.run([sys.executable, "-W", "ignore", "-c", f"import adfq; {code}"], check=True, timeout=60)
+
+
 def test_importing_needs_no_gymnasium():
     code = "import sys, adfq; assert 'gymnasium' not in sys.modules and 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

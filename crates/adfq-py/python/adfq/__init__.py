@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _hook
+from . import _registration
 from ._adfq import AdfqError, __version__, env_names
 from ._many import train_many
 from ._update import update
@@ -65,4 +65,4 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_hook.register_with_gymnasium()
+_registration.register_with_gymnasium()

@@ -119,26 +119,6 @@ def make_vec(name: str, num_envs: int) -> VecEnv:
     return VecEnv(name, num_envs)
 
 
-def gymnasium_id(name: str) -> str:
-    """The id of a native environment: `adfq/MinAtar-Breakout-v0`."""
-    words = name.replace("/", "-").replace(":", "-").split("-")
-    known = {"minatar": "MinAtar", "cartpole": "CartPole", "mountaincar": "MountainCar", "deepsea": "DeepSea", "mdp": "MDP"}
-    return "adfq/" + "-".join(known.get(word, word.capitalize()) for word in words) + "-v0"
-
-
-def register() -> None:
-    """Makes every native environment known to Gymnasium, as `adfq/NAME-v0`."""
-    for name in _adfq.env_names():
-        id = gymnasium_id(name)
-        if id not in gymnasium.registry:
-            gymnasium.register(
-                id,
-                entry_point="adfq._gymnasium:Env",
-                vector_entry_point="adfq._gymnasium:registered_vec",
-                kwargs={"name": name},
-            )
-
-
 def registered_vec(num_envs: int = 1, *, name: str, **_: Any) -> VecEnv:
     """What `gymnasium.make_vec` calls."""
     return VecEnv(name, num_envs)

@@ -1,4 +1,7 @@
-"""Makes our environments known to Gymnasium, now if it is imported already, or else when it is."""
+"""Makes the native environments known to Gymnasium, now if it is imported already, or else when it is.
+
+Importing Gymnasium takes longer than importing this package, and many who use it need none.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,11 @@ import sys
 from types import ModuleType
 from typing import Any, Sequence
 
+from . import _adfq
+
+# How Gymnasium would write these words of names.
+WORDS = {"minatar": "MinAtar", "cartpole": "CartPole", "mountaincar": "MountainCar", "deepsea": "DeepSea", "mdp": "MDP"}
+
 
 def register_with_gymnasium() -> None:
     if "gymnasium" in sys.modules:
@@ -18,9 +26,20 @@ def register_with_gymnasium() -> None:
 
 
 def register() -> None:
-    from . import _gymnasium
+    """Every native environment is `adfq/NAME-v0`. What makes it is imported when it is made."""
+    import gymnasium
 
-    _gymnasium.register()
+    for name in _adfq.env_names():
+        id = gymnasium_id(name)
+        if id not in gymnasium.registry:
+            one, several = "adfq._gymnasium:Env", "adfq._gymnasium:registered_vec"
+            gymnasium.register(id, entry_point=one, vector_entry_point=several, kwargs={"name": name})
+
+
+def gymnasium_id(name: str) -> str:
+    """The id of a native environment: `adfq/MinAtar-Breakout-v0`."""
+    words = name.replace("/", "-").replace(":", "-").split("-")
+    return "adfq/" + "-".join(WORDS.get(word, word.capitalize()) for word in words) + "-v0"
 
 
 class Finder(importlib.abc.MetaPathFinder):
