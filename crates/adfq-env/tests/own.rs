@@ -1,6 +1,8 @@
 //! Environments that are not of this crate: three methods, a name, and all else by default.
 
-use adfq_env::{CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv};
+use adfq_env::{
+    CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv,
+};
 
 /// Walk right along five cells; the last one pays.
 struct Corridor {

@@ -37,3 +37,5 @@ def test_the_notebook_runs_and_shows_pictures():
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     pictures = [str(output.get("data", {}).get("text/html")) for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("<svg" in picture for picture in pictures) == 3
+    # Bars are drawn there by default.
+    assert any("steps" in str(output.get("text", "")) + str(output.get("data", "")) for output in notebook.cells[1].outputs)

@@ -30,7 +30,12 @@ class Progress:
 
 def is_shown(shown: bool | None) -> bool:
     """By default a bar is drawn where somebody watches."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules if shown is None else shown
+    return sys.stderr.isatty() or is_notebook() if shown is None else shown
+
+
+def is_notebook() -> bool:
+    ipython: Any = sys.modules.get("IPython")
+    return getattr(ipython and ipython.get_ipython(), "kernel", None) is not None
 
 
 def bar(done: int, total: int, what: str) -> Any:
