@@ -1,11 +1,19 @@
 //! Rust's environments for Python: one, and several that are stepped together.
 
 use crate::errors::PyResultOf;
+use adfq_deep::Bytes;
 use adfq_env::{Element, Env, EnvSpec, Envs, Registry, Space, seed_of};
-use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use adfq_files::memory;
+use numpy::ndarray::ArrayViewD;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes that an environment takes besides its frames, at the least.
+const LEAST: usize = 256;
 
 /// Frames as an array of the space's numbers, `lead` axes first. It is copied once.
 fn to_array<'py>(
@@ -15,12 +23,16 @@ fn to_array<'py>(
     bytes: &[u8],
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape: Vec<usize> = lead.iter().chain(&space.frame).copied().collect();
-    let flat = PyArray1::from_slice(py, bytes);
-    let numbers = match space.element {
-        Element::U8 { .. } => flat.into_any(),
-        Element::F32 => flat.call_method1("view", ("f4",))?,
-    };
-    numbers.call_method1("reshape", (shape,))
+    match space.element {
+        Element::U8 { .. } => {
+            let frames = ArrayViewD::from_shape(shape, bytes);
+            let frames = frames.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            Ok(frames.to_pyarray(py).into_any())
+        }
+        Element::F32 => {
+            PyArray1::from_slice(py, bytes).call_method1("view", ("f4",))?.call_method1("reshape", (shape,))
+        }
+    }
 }
 
 /// What frames are, for a Gymnasium space: the shape, whether they are bytes, what scales them, and the number of actions.
@@ -93,6 +105,21 @@ impl NativeEnv {
     }
 }
 
+/// An error if so many environments cannot fit: two frames of each, and at least so much for itself.
+fn check_memory(space: &Space, count: usize) -> PyResult<()> {
+    let needed = (2 * space.frame_bytes() + LEAST).saturating_mul(count) as u64;
+    match memory::available() {
+        Some(left) if left < needed => {
+            let (needed, left) = (Bytes(needed), Bytes(left));
+            let text = format!(
+                "{count} environments need {needed}, and this machine has {left} left: ask for fewer"
+            );
+            Err(PyMemoryError::new_err(text))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Several environments of Rust, stepped together. An episode that ends starts anew in the same step.
 #[pyclass(frozen, module = "adfq._adfq")]
 pub struct NativeEnvs {
@@ -100,19 +127,20 @@ pub struct NativeEnvs {
     space: Space,
 }
 
-/// Observations, rewards, what ended, what was cut off, and the last observations of episodes that are over, if any is.
+/// Observations, rewards, what ended, what was cut off, and what Gymnasium calls info.
 type Stepped<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<bool>>,
     Bound<'py, PyArray1<bool>>,
-    Option<Bound<'py, PyAny>>,
+    Bound<'py, PyDict>,
 );
 
 #[pymethods]
 impl NativeEnvs {
     #[new]
     fn new(name: &str, count: usize) -> PyResultOf<Self> {
+        check_memory(adfq_env::make(name)?.space(), count)?;
         let envs = Registry::default().envs(&EnvSpec::new(name), count)?;
         Ok(Self { space: envs.space().clone(), inner: Mutex::new(envs) })
     }
@@ -141,10 +169,14 @@ impl NativeEnvs {
         let rewards = PyArray1::from_iter(py, steps.iter().map(|step| step.reward));
         let terminated = PyArray1::from_iter(py, steps.iter().map(|step| step.terminated));
         let truncated = PyArray1::from_iter(py, steps.iter().map(|step| step.truncated));
-        let any = steps.iter().any(|step| step.ended());
-        let last = any.then(|| to_array(py, &self.space, &lead, envs.successors())).transpose()?;
+        let info = PyDict::new(py);
+        if steps.iter().any(|step| step.ended()) {
+            let ended = PyArray1::from_iter(py, steps.iter().map(|step| step.ended()));
+            info.set_item(intern!(py, "final_obs"), to_array(py, &self.space, &lead, envs.successors())?)?;
+            info.set_item(intern!(py, "_final_obs"), ended)?;
+        }
         let frames = to_array(py, &self.space, &lead, envs.frames())?;
-        Ok((frames, rewards, terminated, truncated, last))
+        Ok((frames, rewards, terminated, truncated, info))
     }
 
     /// The seed of each environment under the seed of all: an environment alone with it does the same.

@@ -95,3 +95,5 @@ def test_mistakes_are_named():
         envs.step([0])
     with pytest.raises(ValueError):
         adfq.make_vec("cartpole", 0)
+    with pytest.raises(MemoryError, match="ask for fewer"):
+        adfq.make_vec("cartpole", 10**12)

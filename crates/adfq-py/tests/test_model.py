@@ -107,6 +107,10 @@ def test_beliefs_of_a_batch_are_those_of_each():
         assert belief.p_best.tolist() == batch[i].p_best.tolist() == same[i].p_best.tolist()
 
 
+def test_no_observations_have_no_beliefs():
+    assert adfq.ADFQ("cartpole").beliefs(np.empty((0, 4))).mean.shape == (0, 2)
+
+
 def test_an_agent_without_beliefs_says_so():
     action, belief = adfq.DQN("cartpole").predict(np.zeros(4))
     assert action in (0, 1) and np.isfinite(belief.mean).all()
@@ -170,6 +174,8 @@ def test_settings_in_three_spellings():
         (dict(env="cartpole", learning={"batch": "many"}), ValueError, "batch"),
         (dict(env="cartpole", learning={"batch": None}), TypeError, "learning.batch cannot be None"),
         (dict(env="cartpole", steps=5), TypeError, "argument of learn"),
+        (dict(env="cartpole", seed=-1), ValueError, "the seed must be"),
+        (dict(env="cartpole", seed=2**64), ValueError, "the seed must be"),
         (dict(env=7), TypeError, "and not int"),
         (dict(env=[]), ValueError, "the list of environments is empty"),
     ],
@@ -219,7 +225,7 @@ def test_wrong_observations():
 
 def test_wrong_numbers_of_steps_and_episodes():
     model = adfq.ADFQ("cartpole")
-    for call in (lambda: model.learn(0), lambda: model.learn(-5), lambda: model.evaluate(0)):
+    for call in (lambda: model.learn(0), lambda: model.learn(-5), lambda: model.learn(2**70), lambda: model.evaluate(0)):
         with pytest.raises(ValueError, match="at least 1"):
             call()
 

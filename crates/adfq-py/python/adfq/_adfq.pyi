@@ -86,7 +86,7 @@ class NativeEnvs:
         npt.NDArray[np.float64],
         npt.NDArray[np.bool_],
         npt.NDArray[np.bool_],
-        npt.NDArray[Any] | None,
+        dict[str, Any],
     ]: ...
     def seeds(self, seed: int) -> list[int]: ...
 

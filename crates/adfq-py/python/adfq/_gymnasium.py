@@ -61,7 +61,7 @@ class Env(gymnasium.Env[Frame, np.int64]):
 
 class VecEnv(gymnasium.vector.VectorEnv[Frame, npt.NDArray[np.int64], Frame]):
     """Several native environments that are stepped together. An episode that ends starts anew in the same step; its last
-    observation is in `info["final_obs"]`.
+    observation is a row of `info["final_obs"]`. `info["_final_obs"]` says where; the other rows mean nothing.
 
     >>> import adfq
     >>> envs = adfq.make_vec("minatar/breakout", 8)
@@ -80,7 +80,6 @@ class VecEnv(gymnasium.vector.VectorEnv[Frame, npt.NDArray[np.int64], Frame]):
         self.single_action_space = spaces.Discrete(described[3])
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
-        self._none = np.zeros(num_envs, bool)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -99,14 +98,7 @@ class VecEnv(gymnasium.vector.VectorEnv[Frame, npt.NDArray[np.int64], Frame]):
     def step(
         self, actions: Any
     ) -> tuple[Frame, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        observations, rewards, terminated, truncated, last = self._native.step(np.asarray(actions, np.int64))
-        if last is None:
-            return observations, rewards, terminated, truncated, {}
-        ended = terminated | truncated
-        final = np.full(self.num_envs, None, object)
-        for i in np.flatnonzero(ended):
-            final[i] = last[i]
-        return observations, rewards, terminated, truncated, {"final_obs": final, "_final_obs": ended}
+        return self._native.step(np.asarray(actions, np.int64))
 
 
 def make(name: str, render_mode: str | None = None) -> Env:

@@ -77,6 +77,8 @@ class Model:
             raise TypeError("the number of steps is an argument of learn")
         if agent is not None and self._agent_name is not None:
             raise TypeError(f"{type(self).__name__} is the agent {self._agent_name}: use adfq.Model for {agent!r}")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"the seed must be from 0 to 2**64 - 1, and not {seed}")
         self._environment = environment(env, eval_env, trust)
         self._host = host(self._environment, trust)
         self._device, self._threads = device, threads
@@ -231,8 +233,8 @@ class Model:
 
     def _goal(self, steps: int | None) -> tuple[Config | None, int | None, int | None, int]:
         """The configuration of a new run, the steps to make an old one longer to, the step to stop at, and where that ends."""
-        if steps is not None and steps < 1:
-            raise ValueError(f"the number of steps must be at least 1, and not {steps}")
+        if steps is not None and not 1 <= steps < 2**63:
+            raise ValueError(f"the number of steps must be at least 1 and below 2**63, and not {steps}")
         if not is_run(self._folder):
             if not self._plan:
                 raise FileNotFoundError(f"the run folder {self._folder} is gone")
@@ -328,8 +330,9 @@ class Model:
             single = array.shape == shape and not batch
             observations = array[None] if single else array
         if view is not None:
-            observations = np.stack([view.row(each) for each in observations])
-        return np.ascontiguousarray(observations, np.float32).reshape(len(observations), -1), single
+            observations = [view.row(each) for each in observations]
+        size = int(np.prod(agent.shape))
+        return np.ascontiguousarray(observations, np.float32).reshape(len(observations), size), single
 
     def evaluate(self, episodes: int = 100, *, seed: int = 0, checkpoint: str | int = "last") -> Evaluation:
         """Greedy episodes; those of `adfq eval RUN --episodes N --seed SEED`. `checkpoint` is `"last"`, `"best"` or a step.
