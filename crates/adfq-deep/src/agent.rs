@@ -1,13 +1,14 @@
 //! A trained agent, as a user holds it: observations in, actions and beliefs out.
 
 use crate::algorithm::Estimate;
-use crate::evaluate::Judge;
+use crate::evaluate::{Evaluator, Judge, Seen};
 use crate::learner::Learner;
+use crate::metrics::Episode;
 use crate::observation::Observation;
 use crate::run::folder::{Loaded, read_learner};
 use crate::{Checkpoint, Config, Error, Host, Result};
 use adfq::{Belief, MaxOfGaussians};
-use adfq_env::{Element, Space};
+use adfq_env::{Element, Env, Space};
 use std::path::Path;
 
 /// What was learned in a run.
@@ -57,6 +58,23 @@ impl Agent {
         let Loaded { config, learner, step, warnings } = read_learner(folder.as_ref(), host, which)?;
         let judge = Judge::new(&learner)?;
         Ok(Self { judge, seen: None, estimates: vec![], config, learner, step, warnings })
+    }
+
+    /// The agent of a run before its first step. Its environment is made to know its space.
+    ///
+    /// ```
+    /// use adfq_deep::{Agent, Config, Host};
+    ///
+    /// let mut agent = Agent::untrained(&Config::for_env("cartpole")?, &Host::default())?;
+    /// assert_eq!((agent.step(), agent.act(&[0.0; 4])?.means.len()), (0, 2));
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn untrained(config: &Config, host: &Host) -> Result<Self> {
+        host.check(config)?;
+        let env = host.env(config, false)?;
+        let learner = Learner::new(config, env.space(), &host.algorithms)?;
+        let (judge, config) = (Judge::new(&learner)?, config.clone());
+        Ok(Self { judge, seen: None, estimates: vec![], config, learner, step: 0, warnings: vec![] })
     }
 
     /// What is wrong with later checkpoints, if it is not that of the last one.
@@ -154,6 +172,29 @@ impl Agent {
             means: means.iter().map(|&mean| mean.into()).collect(),
             beliefs: believes.then(|| self.estimates.iter().map(belief).collect()).transpose()?,
         })
+    }
+}
+
+impl Agent {
+    /// Plays greedy episodes in an environment such as [`Host::env`] makes. The same name gives the same chance; the episodes
+    /// of `adfq eval` are those of `eval/SEED`. `see` is called at every step; it stops by an error.
+    ///
+    /// ```
+    /// use adfq_deep::{Agent, Config, Host};
+    ///
+    /// let (config, host) = (Config::for_env("cartpole")?, Host::default());
+    /// let mut agent = Agent::untrained(&config, &host)?;
+    /// assert_eq!(agent.play(host.env(&config, false)?, "eval/0", 2, |_| Ok(()))?.len(), 2);
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn play(
+        &mut self,
+        env: Box<dyn Env>,
+        name: &str,
+        episodes: usize,
+        see: impl FnMut(&Seen) -> Result<()>,
+    ) -> Result<Vec<Episode>> {
+        Evaluator::new(&self.config, &self.learner, env)?.play(&mut self.learner, name, episodes, see)
     }
 }
 

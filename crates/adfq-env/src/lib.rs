@@ -89,14 +89,14 @@ mod vec_env;
 pub use classic::{Acrobot, CartPole, MountainCar};
 pub use error::{Error, Result};
 pub use given::check_given;
-pub use gym::{Gym, Modules};
+pub use gym::{Gym, Modules, PYTHON, python_refused};
 pub use mdp::MdpEnv;
 pub use picture::{Picture, to_text};
 pub use reference::{Reference, plain_name, reference};
-pub use registry::{Args, EnvSpec, Purpose, Registry, make, names};
+pub use registry::{Args, EnvSpec, Maker, Purpose, Registry, make, names};
 pub use space::{Element, Space};
 pub use time_limit::TimeLimit;
-pub use vec_env::{Envs, VecEnv};
+pub use vec_env::{Envs, VecEnv, seed_of};
 
 use adfq::mdp::Mdp;
 

@@ -46,8 +46,36 @@ impl EnvSpec {
     }
 }
 
-/// Makes an environment that a user registered.
-type Make = dyn Fn(&EnvSpec) -> Result<Box<dyn Env>> + Send + Sync;
+/// Makes environments under a name that a user registered. A function from an [`EnvSpec`] to an [`Env`] is one
+/// ([`Registry::register`]); what steps several environments together is a type with this trait.
+pub trait Maker: Send + Sync {
+    /// One environment.
+    fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>>;
+
+    /// `count` environments side by side.
+    fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
+        let envs = (0..count).map(|_| self.env(spec)).collect::<Result<_>>()?;
+        Ok(Box::new(VecEnv::new(envs)?.called(&spec.name)))
+    }
+
+    /// Whether it puts [`EnvSpec::wrappers`] around what it makes. If not, they are refused.
+    fn wraps(&self) -> bool {
+        false
+    }
+}
+
+/// A function that makes an environment.
+struct Function<F>(F);
+
+impl<E, F> Maker for Function<F>
+where
+    E: Env + 'static,
+    F: Fn(&EnvSpec) -> Result<E> + Send + Sync,
+{
+    fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
+        Ok(Box::new((self.0)(spec)?))
+    }
+}
 
 /// Makes environments by name. The default knows
 ///
@@ -75,7 +103,7 @@ type Make = dyn Fn(&EnvSpec) -> Result<Box<dyn Env>> + Send + Sync;
 pub struct Registry {
     /// How worker processes are run, for the environments that need one.
     pub gym: Gym,
-    registered: Arc<BTreeMap<String, Arc<Make>>>,
+    registered: Arc<BTreeMap<String, Arc<dyn Maker>>>,
 }
 
 impl Registry {
@@ -103,15 +131,19 @@ impl Registry {
         E: Env + 'static,
         F: Fn(&EnvSpec) -> Result<E> + Send + Sync + 'static,
     {
-        let make: Arc<Make> = Arc::new(move |spec| Ok(Box::new(make(spec)?)));
-        Arc::make_mut(&mut self.registered).insert(name.to_lowercase(), make);
+        self.register_maker(name, Function(make));
+    }
+
+    /// The same for a [`Maker`], which may make several environments that are stepped together.
+    pub fn register_maker(&mut self, name: &str, maker: impl Maker + 'static) {
+        Arc::make_mut(&mut self.registered).insert(name.to_lowercase(), Arc::new(maker));
     }
 
     /// One environment, ready for its first reset.
     pub fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
         self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
-            (Some(make), _) => make(spec),
+            (Some(maker), _) => maker.env(spec),
             (None, Some((kind, id))) => gym::env(spec, &self.gym, kind, id),
             (None, None) => self.built_in(spec),
         }
@@ -121,8 +153,9 @@ impl Registry {
     pub fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
         self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
+            (Some(maker), _) => maker.envs(spec, count),
             (None, Some((kind, id))) => gym::envs(spec, &self.gym, kind, id, count),
-            _ => {
+            (None, None) => {
                 let envs = (0..count).map(|_| self.env(spec)).collect::<Result<_>>()?;
                 Ok(Box::new(VecEnv::new(envs)?.called(&spec.name)))
             }
@@ -155,16 +188,19 @@ impl Registry {
     }
 
     fn check_wrappers(&self, spec: &EnvSpec) -> Result<()> {
-        let is_gym = self.registered(spec).is_none() && matches!(Kind::of(&spec.name), Some((Kind::Gym, _)));
+        let wraps = match self.registered(spec) {
+            Some(maker) => maker.wraps(),
+            None => matches!(Kind::of(&spec.name), Some((Kind::Gym, _))),
+        };
         match spec.wrappers.first() {
-            Some(wrapper) if !is_gym => {
+            Some(wrapper) if !wraps => {
                 Err(Error::NoWrappers { env: spec.name.clone(), wrapper: wrapper.clone() })
             }
             _ => Ok(()),
         }
     }
 
-    fn registered(&self, spec: &EnvSpec) -> Option<&Arc<Make>> {
+    fn registered(&self, spec: &EnvSpec) -> Option<&Arc<dyn Maker>> {
         self.registered.get(&spec.name.to_lowercase())
     }
 

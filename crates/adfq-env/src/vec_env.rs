@@ -76,8 +76,8 @@ pub trait Envs: Send {
     }
 }
 
-/// The seed of environment `i` under the seed of all.
-pub(crate) fn seed_of(seed: u64, i: usize) -> u64 {
+/// The seed of environment `i` under the seed of all, for [`Envs`] of your own: see [`Envs::reset`].
+pub fn seed_of(seed: u64, i: usize) -> u64 {
     stream(seed, &format!("env {i}")).next_u64()
 }
 

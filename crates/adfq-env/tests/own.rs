@@ -1,6 +1,8 @@
 //! Environments that are not of this crate: three methods, a name, and all else by default.
 
-use adfq_env::{CartPole, Env, EnvSpec, Envs, Error, Registry, Result, Space, Step, TimeLimit, VecEnv};
+use adfq_env::{
+    CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv,
+};
 
 /// Walk right along five cells; the last one pays.
 struct Corridor {
@@ -193,6 +195,35 @@ fn the_maker_sees_the_spec() {
     assert_eq!(registry.envs(&spec, 3).unwrap().space().actions, 7);
     let error = registry.env(&EnvSpec::new("sized")).err().unwrap();
     assert_eq!(error.to_string(), "sized needs a size");
+}
+
+/// What makes several environments at once is asked to, and takes wrappers if it says so.
+#[test]
+fn a_maker_of_its_own_makes_several_together() {
+    struct Together {
+        wraps: bool,
+    }
+    impl Maker for Together {
+        fn env(&self, spec: &EnvSpec) -> Result<Box<dyn Env>> {
+            let space = Space::flat(1, 2 + spec.wrappers.len());
+            Ok(Box::new(Corridor { space, cell: 0 }))
+        }
+        fn envs(&self, spec: &EnvSpec, count: usize) -> Result<Box<dyn Envs>> {
+            // One more than asked for, to be told from what the default would make.
+            let envs = (0..=count).map(|_| self.env(spec)).collect::<Result<_>>()?;
+            Ok(Box::new(VecEnv::new(envs)?))
+        }
+        fn wraps(&self) -> bool {
+            self.wraps
+        }
+    }
+    let mut registry = Registry::default();
+    registry.register_maker("gym:Wrapped-v0", Together { wraps: true });
+    registry.register_maker("plain", Together { wraps: false });
+    let spec = |name| EnvSpec { wrappers: vec!["TimeLimit".to_owned()], ..EnvSpec::new(name) };
+    assert_eq!(registry.envs(&EnvSpec::new("plain"), 3).unwrap().len(), 4);
+    assert_eq!(registry.env(&spec("gym:wrapped-v0")).unwrap().space().actions, 3);
+    assert!(matches!(registry.env(&spec("plain")), Err(Error::NoWrappers { .. })));
 }
 
 #[test]

@@ -7,6 +7,8 @@ use libm::{exp, log};
 
 /// No Gaussian is this many standard deviations from its mean.
 const CERTAIN: f64 = 40.0;
+/// So many standard deviations from the reference point a Gaussian has lost the digits that its moments need.
+const FAR: f64 = 1e6;
 
 /// The distribution of M = max_k X_k with independent X_k ~ N(μ_k, σ_k²). It is not Gaussian.
 ///
@@ -113,8 +115,8 @@ fn moments(beliefs: &[Belief]) -> Result<(f64, f64)> {
     Ok((greatest_mean(beliefs) + (quadrature.posterior.reference() + mean), var))
 }
 
-/// The posterior quadrature without a prior. Its reference point is the narrowest of those that may be the maximum: a
-/// wide one next to it is known well enough from there, and not the other way round.
+/// The posterior quadrature without a prior, seen from the greatest mean. Where one that may be the maximum is so narrow that
+/// its place would lose digits, it is seen from there: a wide one next to it is known well enough.
 fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
     let origin = greatest_mean(beliefs);
     let mut problem = Problem::default();
@@ -128,9 +130,10 @@ fn integrate(beliefs: &[Belief]) -> Result<(Quadrature, Problem)> {
     let relevant = |b: usize| problem.targets[b].y + CERTAIN * problem.targets[b].t.sqrt() >= certain;
     let candidates =
         problem.targets.iter().enumerate().filter(|(b, _)| relevant(*b)).map(|(_, target)| target);
-    let narrowest = candidates.min_by(|a, b| a.t.total_cmp(&b.t)).map_or(0.0, |target| target.y);
+    let narrowest = candidates.min_by(|a, b| a.t.total_cmp(&b.t));
+    let far = narrowest.filter(|target| target.y.abs() > FAR * target.t.sqrt());
     let mut quadrature = Quadrature::default();
-    quadrature.posterior.set(&problem.targets, relevant, 0.0, narrowest);
+    quadrature.posterior.set(&problem.targets, relevant, 0.0, far.map_or(0.0, |target| target.y));
     quadrature.integrate();
     Ok((quadrature, problem))
 }

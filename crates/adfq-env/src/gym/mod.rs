@@ -22,17 +22,25 @@
 
 #[cfg(unix)]
 mod envs;
+mod failure;
 #[cfg(unix)]
 mod memory;
 mod python;
 #[cfg(unix)]
 mod worker;
 
+pub use failure::python_refused;
+
 use crate::{Env, EnvSpec, Envs, Result};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// The Python code by which workers make and step environments, without what talks to the program. A program with a Python of
+/// its own can run it there: `Gym(order)` makes environments, `use(memory)` tells them where actions and frames lie.
+pub const PYTHON: &str =
+    concat!(include_str!("environments.py"), include_str!("modules.py"), include_str!("spaces.py"));
 
 /// How worker processes are run. None of it changes what happens in the environments.
 ///

@@ -1,10 +1,10 @@
 //! One worker process: how it is started, what is said to it, and how it ends.
 
 use super::Kind;
+use super::failure::Failure;
 use super::memory::{Layout, Memory};
 use super::python::without_current_folder;
 use crate::{Args, Element, EnvSpec, Error, Gym, Modules, Picture, Purpose, Result, Space};
-use adfq::mdp::closest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -20,9 +20,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Three files and a call. The first makes sure that the others import from nowhere foreign.
-const SCRIPT: &str =
-    concat!(include_str!("worker.py"), include_str!("modules.py"), include_str!("spaces.py"), "\n\nmain()\n");
+/// Four files and a call. The first makes sure that the others import from nowhere foreign.
+const SCRIPT: &str = concat!(
+    include_str!("worker.py"),
+    include_str!("environments.py"),
+    include_str!("modules.py"),
+    include_str!("spaces.py"),
+    "\n\nmain()\n"
+);
 
 const RING: u8 = b'r';
 const MESSAGE: u8 = b'm';
@@ -84,21 +89,6 @@ enum Request<'a> {
     Reset { seeds: &'a [Option<u64>] },
     Render,
     Close,
-}
-
-/// Why a worker cannot go on, as it says it.
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Failure {
-    Package { package: String, install: String },
-    Id { reason: String },
-    Game { games: Vec<String> },
-    Space { what: String, space: String, reason: String },
-    Untrusted { module: String, file: Option<PathBuf>, by: Option<String> },
-    Wrapper { wrapper: String, reason: String },
-    Stranger { wrapper: String, reason: String },
-    Gave { what: String, env: Option<usize> },
-    Raised { error: String, traceback: String, env: Option<usize> },
 }
 
 /// A running worker.
@@ -377,27 +367,7 @@ impl Worker {
         let (env, python) = (self.name.clone(), self.python.clone());
         match failure {
             Err(error) => error,
-            Ok(Failure::Package { package, install }) => Error::Package { env, python, package, install },
-            Ok(Failure::Id { reason }) => Error::Gymnasium { env, reason },
-            Ok(Failure::Game { games }) => {
-                let wanted = env.trim_start_matches("atari:").to_lowercase();
-                let (closest, known) = (closest(&wanted, &games), games.join(", "));
-                let closest = if closest.is_empty() { closest } else { format!("atari:{closest}") };
-                Error::Name { name: env, closest, known }
-            }
-            Ok(Failure::Space { what, space, reason }) => Error::Space { env, what, space, reason },
-            Ok(Failure::Untrusted { module, file, by }) => {
-                Error::Untrusted { name: by.unwrap_or(env), module, file }
-            }
-            Ok(Failure::Wrapper { wrapper, reason }) => Error::Wrapper { env, wrapper, reason },
-            Ok(Failure::Stranger { wrapper, reason }) => Error::Stranger { env, wrapper, reason },
-            Ok(Failure::Gave { what, env: place }) => {
-                Error::Gave { env, index: self.first + place.unwrap_or(0), what }
-            }
-            Ok(Failure::Raised { error, traceback, env: place }) => {
-                let place = place.map_or_else(String::new, |i| format!(" (environment {})", self.first + i));
-                Error::Raised { env: env + &place, error, traceback }
-            }
+            Ok(failure) => Failure::error(failure, env, &python, self.first),
         }
     }
 
