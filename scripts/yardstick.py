@@ -18,10 +18,11 @@ import argparse
 import csv
 import json
 import pathlib
-import statistics
 import subprocess
 import sys
 import tomllib
+
+import tune
 
 FIRST_SEED = 200
 AGENTS = ["adfq-ts", "adfq-eps", "split", "bootstrapped", "dqn", "ddqn"]
@@ -93,10 +94,9 @@ def tables(args):
     for run in runs(out / "runs"):
         config = tomllib.loads((run / "config.toml").read_text())
         who = [config["env"], config["agent"], config["policy"], config["seed"]]
-        means = evaluations(run)
-        if (run / "result.json").exists() and means:
-            last, half = means[-1][1], [mean for step, mean in means if step > config["steps"] / 2]
-            returns.append([*who, config["steps"], round(last, 4), round(statistics.fmean(half), 4)])
+        if (run / "result.json").exists():
+            half, last = tune.scored(run / "evaluations.csv", config["steps"])
+            returns.append([*who, config["steps"], last, half])
         for found in measured(run):
             beliefs += [[*who, *row] for row in belief_rows(found)]
     write(out / "returns.csv", "env,agent,policy,seed,steps,last,second_half", returns)
@@ -112,15 +112,6 @@ def belief_rows(found):
             numbers += [it["rmse"], it["mean_sd"], rank["value"] if rank else None, checked["doubts_random_play"]]
             shown = ["" if number is None else f"{number:.5g}" for number in numbers]
             yield [checked["step"], it["met_in"] or "all", it["against"], it["values"], *shown]
-
-
-def evaluations(run):
-    """Step and mean return of each evaluation."""
-    means = {}
-    with (run / "evaluations.csv").open() as file:
-        for row in csv.DictReader(file):
-            means.setdefault(int(row["step"]), []).append(float(row["return"]))
-    return [(step, statistics.fmean(values)) for step, values in sorted(means.items())]
 
 
 def write(path, columns, rows):

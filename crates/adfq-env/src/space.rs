@@ -142,7 +142,7 @@ impl Space {
 
     /// A frame has to have its length, neither more nor less.
     #[inline]
-    pub(crate) fn check_frame(&self, frame: &[u8]) -> Result<()> {
+    pub fn check_frame(&self, frame: &[u8]) -> Result<()> {
         match (frame.len(), self.frame_bytes()) {
             (bytes, expected) if bytes != expected => Err(Error::Frame { bytes, expected }),
             _ => Ok(()),

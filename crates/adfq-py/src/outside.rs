@@ -242,22 +242,13 @@ enum State {
     Ended,
 }
 
-impl PythonEnv {
-    fn check_frame(&self, frame: &[u8]) -> Result<()> {
-        match (frame.len(), self.envs.space.frame_bytes()) {
-            (bytes, expected) if bytes != expected => Err(Error::Frame { bytes, expected }),
-            _ => Ok(()),
-        }
-    }
-}
-
 impl Env for PythonEnv {
     fn space(&self) -> &Space {
         &self.envs.space
     }
 
     fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
-        self.check_frame(frame)?;
+        self.envs.space.check_frame(frame)?;
         if seed.is_some() || self.state != State::Ended {
             self.envs.reset_each(vec![seed])?;
         }
@@ -267,7 +258,7 @@ impl Env for PythonEnv {
     }
 
     fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
-        self.check_frame(frame)?;
+        self.envs.space.check_frame(frame)?;
         if self.state != State::Running {
             return Err(Error::NoEpisode);
         }
