@@ -45,6 +45,9 @@ enum What {
 /// What training leaves behind.
 type Trained = std::thread::Result<Result<Vec<Outcome>>>;
 
+/// How a job ended, its step, and its exception.
+type Ended = (&'static str, u64, Option<PyErr>);
+
 /// Runs under way.
 #[pyclass(frozen, module = "adfq._adfq")]
 pub struct Training {
@@ -160,14 +163,16 @@ impl Training {
         std::mem::take(&mut *locked(&self.warnings))
     }
 
-    /// Has all runs saved and stopped.
-    fn stop(&self) {
+    /// Has all runs saved and stopped, and waits for that like `finish`. It is one call because Python may handle a signal
+    /// between two, and what follows would read folders that are still written.
+    fn stop(&self, py: Python<'_>) -> PyResultOf<Vec<Ended>> {
         self.answer(false);
+        self.finish(py)
     }
 
     /// Waits for the end of training; nobody is asked any more. For each job: how it ended ("finished", "stopped", "failed" or
     /// "open"), its step, and its exception or None.
-    fn finish(&self, py: Python<'_>) -> PyResultOf<Vec<(&'static str, u64, Option<PyErr>)>> {
+    fn finish(&self, py: Python<'_>) -> PyResultOf<Vec<Ended>> {
         let Some(thread) = locked(&self.thread).take() else { return Ok(vec![]) };
         let trained = py.detach(|| {
             self.answer(true);
@@ -190,7 +195,7 @@ impl Drop for Training {
     }
 }
 
-fn ended(outcome: Outcome) -> (&'static str, u64, Option<PyErr>) {
+fn ended(outcome: Outcome) -> Ended {
     match outcome.ending {
         None => ("open", 0, None),
         Some(Err(error)) => ("failed", 0, Some(of_deep(error))),

@@ -51,6 +51,7 @@ def result(folder):
 
 
 def start(code, *words):
-    """Another interpreter that runs this code. What it prints can be read line by line."""
+    """Another interpreter that runs this code. What it prints can be read line by line, and what it reads does not come."""
     command = [sys.executable, "-u", "-c", code, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)

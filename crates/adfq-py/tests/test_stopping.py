@@ -1,6 +1,7 @@
 """Callbacks, Ctrl-C, kills, and errors in the middle: what was learned is saved, and the run goes on to the bit."""
 
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -50,6 +51,29 @@ def test_ctrl_c_saves_and_raises(tmp_path, whole):
     model = adfq.load(tmp_path / "run")
     assert model.steps == int(said.split()[-1]) and 2000 <= model.steps < 4000
     assert model.learn().result == whole
+
+
+def test_ctrl_c_while_an_error_is_handled_waits_until_all_is_saved(tmp_path):
+    model = adfq.ADFQ("cartpole", out=tmp_path / "run", **SHORT)
+    calls = []
+
+    def interrupt(frame, event, called):
+        """A signal that comes while the package calls its native part. Python handles it when the call returns."""
+        if event == "c_return" and type(getattr(called, "__self__", None)).__name__ == "Training":
+            calls.append(called.__name__)
+            raise KeyboardInterrupt
+
+    def fail(model, step):
+        sys.setprofile(interrupt)
+        raise ZeroDivisionError
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.learn(3000, on_step=fail, step_every=700)
+    finally:
+        sys.setprofile(None)
+    assert calls == ["stop"]
+    assert model.steps == 700 == adfq.load(tmp_path / "run").steps
 
 
 def test_callbacks_see_the_run():

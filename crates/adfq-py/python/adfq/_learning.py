@@ -27,8 +27,7 @@ def follow(training: _adfq.Training, progress: Progress, tell: Moment) -> list[t
             if happened is not None:
                 training.answer(tell(*happened) is not False)
     except BaseException:
-        training.stop()
-        endings = training.finish()
+        endings = training.stop()
         progress.at(sum(training.steps()))
         failed = [error for _, _, error in endings if error is not None]
         if failed:
