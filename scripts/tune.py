@@ -112,7 +112,13 @@ def draw(env, agent, count, name=None):
     """Settings to try: the general ones, then random ones. The same for the same names."""
     chance = random.Random(f"{name or env} {agent}")
     values = choices(env, agent)
-    return [{}] + [{name: chance.choice(options) for name, options in values.items()} for _ in range(count - 1)]
+    drawn = [{name: chance.choice(options) for name, options in values.items()} for _ in range(count - 1)]
+    return [{**base(env), **settings} for settings in [{}, *drawn]]
+
+
+def base(env):
+    """What all trials in an environment have. Games run eight at a time: a GPU would wait for a single one."""
+    return {"envs": 8} if env in GAMES else {}
 
 
 class Tuner:
@@ -142,7 +148,7 @@ class Tuner:
         steps, seeds = self.size(env)
         for label, follower in [(variant, agent), *((label, label) for label in FOLLOWERS.get(agent, []))]:
             found = self.rung(env, label, "verdict", {trial: settings}, steps, range(seeds))[trial]
-            general = self.rung(env, follower, "verdict", {0: {}}, steps, range(seeds))[0]
+            general = self.rung(env, follower, "verdict", {0: base(env)}, steps, range(seeds))[0]
             print(f"{env} {label}: general settings {general:.2f}, trial {trial} {found:.2f}", flush=True)
 
     def size(self, env):
