@@ -1,4 +1,4 @@
-"""Look for settings with Optuna, on all cores of this machine or on a Ray cluster. It takes a few minutes on two cores.
+"""Look for settings with Optuna, on all cores of this machine or on a Ray cluster.
 
     pip install 'adfq[ray]' optuna
     python3 examples/ray_optuna.py                # 20 trials of 20,000 steps
