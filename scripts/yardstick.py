@@ -15,6 +15,7 @@ checkpoint, kind of states and truth.
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import pathlib
@@ -53,19 +54,24 @@ def train(args, part):
 
 
 def measure(args, part):
-    """The beliefs of each run at three of its checkpoints, unless they are measured already."""
-    for run in runs(folder(args, part)):
-        config = tomllib.loads((run / "config.toml").read_text())
-        if config["agent"] in WITHOUT_BELIEFS or config["env"].startswith(("gym:", "atari:")):
-            continue
-        quarter, done = config["steps"] // 4, {beliefs["checkpoints"][0]["step"] for beliefs in measured(run)}
-        for step in kept(run, [quarter, 2 * quarter, 4 * quarter]):
-            if step not in done:
-                command = [args.adfq, "beliefs", str(run), "--checkpoint", str(step), "--json"]
-                command += ["--states", str(args.states), "--rollouts", str(args.rollouts)]
-                found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                with (run / MEASURED).open("a") as file:
-                    file.write(json.dumps(found[0]) + "\n")
+    """The beliefs of all runs, several at once."""
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(lambda run: measure_run(args, run), runs(folder(args, part))))
+
+
+def measure_run(args, run):
+    """The beliefs of a run at three of its checkpoints, unless they are measured already."""
+    config = tomllib.loads((run / "config.toml").read_text())
+    if config["agent"] in WITHOUT_BELIEFS or config["env"].startswith(("gym:", "atari:")):
+        return
+    quarter, done = config["steps"] // 4, {beliefs["checkpoints"][0]["step"] for beliefs in measured(run)}
+    for step in kept(run, [quarter, 2 * quarter, 4 * quarter]):
+        if step not in done:
+            command = [args.adfq, "beliefs", str(run), "--checkpoint", str(step), "--json"]
+            command += ["--states", str(args.states), "--rollouts", str(args.rollouts)]
+            found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            with (run / MEASURED).open("a") as file:
+                file.write(json.dumps(found[0]) + "\n")
 
 
 def measured(run):
