@@ -43,6 +43,11 @@ impl Acting {
         self.observations.bytes().chunks_exact_mut(self.row)
     }
 
+    /// All of them, one after the other.
+    pub(super) fn observations(&mut self) -> &mut [u8] {
+        self.observations.bytes()
+    }
+
     /// The outputs for what was written to [`rows`](Self::rows), in the same order. Waits for them.
     pub fn forward(&mut self, engine: &Engine) -> Result<&[f32]> {
         if self.graph.is_none() {

@@ -3,7 +3,7 @@
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
-use super::transfer::{Mail, Packs, Uploads};
+use super::transfer::{Mail, Packs, Part, Uploads};
 use crate::algorithm::{CudaLoss, Passes};
 use crate::learner::Learner;
 use crate::metrics::Learned;
@@ -174,63 +174,43 @@ impl Learners {
     ) -> Result<()> {
         let mut written = Written::default();
         replay.write(env, transition, &mut written)?;
-        self.wrote(run, env, transition, &written)
-    }
-
-    /// The same for a step that the memory has taken in already.
-    pub(crate) fn wrote(
-        &mut self,
-        run: usize,
-        env: usize,
-        transition: &Transition,
-        written: &Written,
-    ) -> Result<()> {
-        self.make_room(run, env)?;
-        let sizes = &self.memory.sizes;
-        let frames = [Some(transition.frame), transition.last];
-        for (kind, (&entry, frame)) in written.slots.iter().zip(frames.into_iter().flatten()).enumerate() {
-            self.packs.write(sizes, run, env, kind, entry, frame);
-        }
-        self.packs.change(sizes, run, &written.changes);
+        self.part(run, env)?.wrote(env, transition, &written);
         Ok(())
     }
 
     /// Cuts off the episode of an environment, as [`Replay::interrupt`] does.
     pub fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
-        let mut written = Written::default();
-        replay.cut(env, frame, &mut written)?;
-        self.make_room(run, env)?;
-        let sizes = &self.memory.sizes;
-        if let [end] = written.slots[..] {
-            self.packs.write(sizes, run, env, 1, end, frame);
-            self.packs.change(sizes, run, &written.changes);
-        }
-        Ok(())
+        self.part(run, env)?.cut(env, frame, replay)
     }
 
-    /// A pack has room for one step of an environment: what was there before goes first.
-    fn make_room(&mut self, run: usize, env: usize) -> Result<()> {
-        let sizes = &self.memory.sizes;
-        if run >= sizes.runs || env >= sizes.envs {
-            let (env, envs) = (run * sizes.envs + env, sizes.runs * sizes.envs);
-            return Err(ReplayError::Env { env, envs }.into());
+    /// The part of a run in the present pack. It has room for one step of an environment: what was there before goes first.
+    pub(super) fn part(&mut self, run: usize, env: usize) -> Result<Part<'_>> {
+        let Sizes { runs, envs, .. } = self.memory.sizes;
+        let beyond = || ReplayError::Env { env: run * envs + env, envs: runs * envs };
+        if env >= envs {
+            return Err(beyond().into());
         }
-        if [0, 1].iter().any(|&kind| self.packs.holds(sizes, run, env, kind)) {
+        if self.packs.part(&self.memory.sizes, run).is_some_and(|part| part.holds(env)) {
             self.commit()?;
         }
-        Ok(())
+        Ok(self.packs.part(&self.memory.sizes, run).ok_or_else(beyond)?)
+    }
+
+    /// The parts of all runs, each with room for one step of every environment: what was there before goes first.
+    pub(super) fn parts(&mut self) -> Result<Vec<Part<'_>>> {
+        self.commit()?;
+        Ok(self.packs.parts(&self.memory.sizes).collect())
     }
 
     /// Sends what was pushed to the device. Call it when every environment has taken its step.
     pub fn commit(&mut self) -> Result<()> {
-        if self.packs.is_empty {
+        if self.packs.is_empty() {
             return Ok(());
         }
-        self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
-        for (run, rate) in self.rates().into_iter().enumerate() {
-            self.packs.rate(&self.memory.sizes, run, rate);
-        }
-        let (has_finals, number) = (self.packs.has_finals, self.packs.number as u32);
+        self.steps.iter_mut().zip(self.packs.steps()).for_each(|(all, new)| *all += new);
+        let rates = self.rates();
+        self.packs.parts(&self.memory.sizes).zip(rates).for_each(|(mut part, rate)| part.rate(rate));
+        let (has_finals, number) = (self.packs.has_finals(), self.packs.number as u32);
         let (pack, finals) = self.packs.present();
         self.memory.pack.upload(pack)?;
         if has_finals {

@@ -29,17 +29,22 @@ pub use memory::Drawn;
 pub use step::Member;
 pub use update::Updates;
 
+use transfer::Part;
+
 use super::Backend;
 use crate::evaluate::Player;
 use crate::replay::{Replay, Transition, Written};
-use crate::run::{Due, Run};
-use crate::trainer::check_sound;
+use crate::run::{Due, Memory, Run};
+use crate::trainer::{check_sound, each_sound_beside};
 use crate::{Error, Result};
 use adfq_nn::cuda::{Device, Precision, Which};
 use rayon::prelude::*;
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
 const PLAYERS: usize = 16;
+
+/// Bytes of observations from which they are put together on all cores.
+const WORTH_ALL_CORES: usize = 1 << 20;
 
 /// A GPU.
 pub(crate) struct Cuda {
@@ -51,6 +56,26 @@ pub(crate) struct Cuda {
     input: Vec<f32>,
     /// Whether the runs have all that is here: nothing has changed since they were synced.
     synced: bool,
+    /// Whether the environments are in this process.
+    in_process: bool,
+}
+
+impl Memory for Part<'_> {
+    fn store(
+        &mut self,
+        env: usize,
+        step: &Transition,
+        replay: &mut Replay,
+        written: &mut Written,
+    ) -> Result<()> {
+        replay.write(env, step, written)?;
+        self.wrote(env, step, written);
+        Ok(())
+    }
+
+    fn cut(&mut self, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        Part::cut(self, env, frame, replay)
+    }
 }
 
 impl Cuda {
@@ -67,11 +92,11 @@ impl Cuda {
             learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
         }
         let players = add_players(runs)?;
-        runs.iter_mut().for_each(|run| run.mirrored = true);
         let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
         let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
         let input = vec![0.0; space.observation_len()];
-        Ok(Self { learners, acting, evaluating, players, input, synced: false })
+        let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
+        Ok(Self { learners, acting, evaluating, players, input, synced: false, in_process })
     }
 }
 
@@ -91,8 +116,15 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
 
 impl Backend for Cuda {
     fn act(&mut self, runs: &mut [Run]) -> Result<()> {
-        let observations = runs.iter().flat_map(|run| &run.observations);
-        self.acting.rows().zip(observations).for_each(|(row, observation)| observation.stacked(row));
+        let stack = |(rows, run): (&mut [u8], &mut Run)| {
+            let rows = rows.chunks_exact_mut(rows.len() / run.observations.len());
+            rows.zip(&run.observations).for_each(|(row, seen)| seen.stacked(row));
+        };
+        let (all, count) = (self.acting.observations(), runs.len());
+        match all.len() >= WORTH_ALL_CORES && count > 1 {
+            true => all.par_chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
+            false => all.chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
+        }
         let rows = self.acting.forward(self.learners.engine())?;
         for (run, rows) in runs.iter_mut().zip(rows.chunks_exact(rows.len() / self.learners.runs())) {
             run.rows.clear();
@@ -122,14 +154,14 @@ impl Backend for Cuda {
         if copy { self.learners.copy_target() } else { Ok(()) }
     }
 
-    fn wrote(&mut self, run: usize, env: usize, transition: &Transition, written: &Written) -> Result<()> {
-        self.synced = false;
-        self.learners.wrote(run, env, transition, written)
+    fn learns_first(&self) -> bool {
+        self.in_process && self.learners.on_device
     }
 
-    fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+    /// Runs write to parts of a pack that are their own, side by side.
+    fn remember(&mut self, runs: &mut [Run]) -> Result<()> {
         self.synced = false;
-        self.learners.interrupt(run, env, frame, replay)
+        each_sound_beside(runs, self.learners.parts()?, |run, part| run.remember_step(part))
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {

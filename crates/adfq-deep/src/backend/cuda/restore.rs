@@ -32,7 +32,7 @@ impl Learners {
             let there = kept.iter().enumerate().filter_map(|(env, kept)| Some((env, *kept.get(i)?)));
             for (env, entry) in there {
                 let frame = replay.frame_at(entry.place);
-                self.packs.write(&self.memory.sizes, run, env, 1, entry, frame);
+                self.part(run, env)?.write(env, 1, entry, frame);
             }
             self.commit()?;
         }
