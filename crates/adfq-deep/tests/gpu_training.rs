@@ -2,7 +2,8 @@
 //! is no GPU it says so and passes.
 
 use adfq_deep::metrics::Metrics;
-use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer};
+use adfq_deep::training::Device as Place;
+use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer, Training};
 use adfq_env::{Env, Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::Device;
 use std::path::Path;
@@ -24,7 +25,7 @@ fn config(seed: u64) -> Config {
 fn begin(config: &Config, folder: &Path) -> (Run, Observers<'static>) {
     let run = Run::new(config, &Host::default()).unwrap();
     let folder = RunFolder::create(&folder.join(config.seed.to_string()), &run).unwrap();
-    let observers = folder.observers(&run, Box::new(|| 0.0)).unwrap();
+    let observers = folder.keep_replay(true).observers(&run, Box::new(|| 0.0)).unwrap();
     (run, observers)
 }
 
@@ -53,6 +54,27 @@ fn the_same_bits_twice_and_alone() {
     assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)));
     assert_eq!(result(&once, 1), result(&alone, 1));
     assert_ne!(result(&once, 0), result(&once, 1));
+}
+
+/// Runs that cannot go together train side by side, each group with streams of its own.
+#[test]
+fn groups_side_by_side_are_the_same_bits_as_alone() {
+    if Device::open(0).is_err() {
+        return println!("not tested: no GPU");
+    }
+    let train = |envs: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let training = Training::new(envs[0]).agents(["adfq-ts", "dqn"]).unwrap().seeds(0..2).steps(1_200);
+        let training = training.set("learning.warmup=200").set("replay.capacity=1000").device(Place::Cuda(0));
+        let training = training.set("evaluation.every=600").set("evaluation.final_episodes=3");
+        let envs = envs.iter().map(ToString::to_string).collect();
+        Training { envs, ..training }.run(folder.path()).unwrap()
+    };
+    let envs = ["cartpole", "acrobot", "minatar/breakout", "minatar/asterix", "deepsea-10"];
+    let alone: Vec<_> = envs.iter().flat_map(|env| train(&[env])).collect();
+    for _ in 0..3 {
+        assert_eq!(train(&envs), alone);
+    }
 }
 
 /// Algorithms without a kernel of their own: the loss is computed on the host.

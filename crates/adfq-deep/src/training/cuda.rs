@@ -19,7 +19,8 @@ pub(super) fn train(
     stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let now = Instant::now();
-    let device = adfq_nn::cuda::Device::open(number)?;
+    // Whatever is wrong with the device is said before anything is written.
+    adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
     let mut host = host.clone();
     let gym = &mut host.registry.gym;
@@ -43,7 +44,7 @@ pub(super) fn train(
         }
     }
     let trained: Vec<_> = std::thread::scope(|scope| {
-        let spawn = |group| scope.spawn(|| train_group(&device, group, now, stop));
+        let spawn = |group| scope.spawn(move || train_group(number, group, now, stop));
         let threads: Vec<_> = groups.into_values().flatten().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
@@ -72,9 +73,10 @@ fn group_of(run: &Run) -> String {
     )
 }
 
-/// Trains runs together that were begun at this moment.
+/// Trains runs together that were begun at this moment. They have streams of their own: what one group captures must not mix
+/// with the work of another.
 fn train_group(
-    device: &adfq_nn::cuda::Device,
+    number: usize,
     group: Vec<Ready>,
     begun: Instant,
     stop: Stop,
@@ -89,7 +91,8 @@ fn train_group(
         let ending = Some(Err(name_checkpoint(error, &folder)));
         Outcome { folder, ending }
     };
-    let mut trainer = match Trainer::on_cuda(device, runs) {
+    let device = adfq_nn::cuda::Device::open(number).map_err(Error::from);
+    let mut trainer = match device.and_then(|device| Trainer::on_cuda(&device, runs)) {
         Ok(trainer) => trainer,
         Err(error) => {
             let said = error.to_string();
