@@ -1,6 +1,9 @@
 //! Many runs on one GPU: which of them go together, and what became of each.
 
-use super::{Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, name_checkpoint, note_times};
+use super::{
+    Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, folders_of, in_order, name_checkpoint,
+    note_times,
+};
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
 use rayon::prelude::*;
@@ -19,6 +22,7 @@ pub(super) fn train(
     stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let now = Instant::now();
+    let order = folders_of(&jobs);
     // Whatever is wrong with the device is said before anything is written.
     adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
@@ -53,7 +57,7 @@ pub(super) fn train(
         outcomes.extend(group);
         timelines.extend(timeline);
     }
-    Ok((outcomes, timelines))
+    Ok((in_order(order, outcomes), timelines))
 }
 
 /// What runs must have in common to go step by step together on a GPU, as text.
