@@ -61,7 +61,7 @@ fn group_of(run: &Run) -> String {
     let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
     let memory = (replay.capacity, replay.priority.is_some());
-    let network = run.learner.network().spec();
+    let network = (run.learner.network().spec(), run.learner.algorithm.keeps().shape());
     // What is due to a run whose memory has to fill again is not what is due to others, and one that stops at a return
     // stops alone.
     let alone = !run.lost.is_empty() || evaluation.stop_at.is_some();

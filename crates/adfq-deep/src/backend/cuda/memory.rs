@@ -90,7 +90,7 @@ pub(super) struct Memory {
     pub leaves: Buffer<f32>,
     sums: Buffer<f64>,
     minima: Buffer<f32>,
-    settings: Buffer<f64>,
+    pub settings: Buffer<f64>,
     pub state: Buffer<f64>,
     powers: Buffer<f64>,
     pub draws: Buffer<f64>,
@@ -104,6 +104,8 @@ pub(super) struct Memory {
     /// What was pushed, on its way to its places.
     pub pack: Buffer<u8>,
     pub finals: Buffer<u8>,
+    /// Slots ever written, by environment.
+    pub heads: Buffer<u64>,
 }
 
 impl Memory {
@@ -136,6 +138,7 @@ impl Memory {
             targets: Buffer::zeros(device, 2 * rows)?,
             pack: Buffer::zeros(device, sizes.pack_bytes())?,
             finals: Buffer::zeros(device, sizes.finals_bytes())?,
+            heads: Buffer::zeros(device, runs * sizes.envs)?,
             sizes,
         })
     }
@@ -157,6 +160,7 @@ impl Memory {
         gradient: &Buffer<f32>,
         norms: &Buffer<f32>,
         mail: u64,
+        [left, counts, notes]: [u64; 3],
     ) -> Vec<Scalar> {
         [
             self.frames.address(),
@@ -179,6 +183,10 @@ impl Memory {
             self.targets.address(),
             norms.address(),
             mail,
+            self.heads.address(),
+            left,
+            counts,
+            notes,
         ]
         .map(Scalar::Address)
         .to_vec()

@@ -22,6 +22,7 @@ mod sizes;
 mod step;
 mod transfer;
 mod update;
+mod visits;
 
 pub use acting::Acting;
 pub use learners::Learners;
@@ -29,6 +30,7 @@ pub use memory::Drawn;
 pub use step::Member;
 pub use update::Updates;
 
+use learners::Reported;
 use transfer::Part;
 
 use super::Backend;
@@ -92,8 +94,8 @@ impl Cuda {
             learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
         }
         let players = add_players(runs)?;
-        let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
-        let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
+        let acting = Acting::new(&learners, runs[0].config.envs)?;
+        let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
         Ok(Self { learners, acting, evaluating, players, input, synced: false, in_process })
@@ -125,11 +127,15 @@ impl Backend for Cuda {
             true => all.par_chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
             false => all.chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
         }
-        let rows = self.acting.forward(self.learners.engine())?;
-        for (run, rows) in runs.iter_mut().zip(rows.chunks_exact(rows.len() / self.learners.runs())) {
+        let (found, envs) = (self.acting.forward(&self.learners)?, runs[0].config.envs);
+        for (number, run) in runs.iter_mut().enumerate() {
             run.rows.clear();
-            run.rows.extend_from_slice(rows);
-            if run.learner.algorithm.sees_observations() {
+            run.beside.clear();
+            for row in number * envs..(number + 1) * envs {
+                run.rows.extend_from_slice(found.row(row));
+                found.beside(row, &mut run.beside);
+            }
+            if run.looks_at_observations() {
                 run.decode_observations();
             }
         }
@@ -161,6 +167,10 @@ impl Backend for Cuda {
     /// Runs write to parts of a pack that are their own, side by side.
     fn remember(&mut self, runs: &mut [Run]) -> Result<()> {
         self.synced = false;
+        if self.learners.places.is_some() {
+            let actions = runs.iter().flat_map(|run| run.actions.iter().map(|&action| action as u32));
+            self.acting.acted(&mut self.learners, &actions.collect::<Vec<_>>())?;
+        }
         each_sound_beside(runs, self.learners.parts()?, |run, part| run.remember_step(part))
     }
 
@@ -169,9 +179,14 @@ impl Backend for Cuda {
         if all {
             self.learners.wait()?;
         }
-        for (run, learned) in self.learners.learned() {
+        for Reported { run, learned, sums } in self.learners.reported() {
             match learned {
-                Ok(learned) => runs[run].stats.learned(&learned),
+                Ok(learned) => {
+                    runs[run].stats.learned(&learned);
+                    if self.learners.places.is_some() {
+                        runs[run].learner.algorithm.learned_there(sums);
+                    }
+                }
                 Err(error) => drop(runs[run].failure.get_or_insert(error)),
             }
         }
@@ -191,6 +206,7 @@ impl Backend for Cuda {
         for (number, run) in runs.iter_mut().enumerate() {
             run.sampler = self.learners.sampler(number);
         }
+        let visits = self.learners.places.as_ref().map(|places| places.download()).transpose()?;
         let size = online.len() / runs.len();
         // The device waits: all runs at once.
         runs.par_iter_mut().enumerate().try_for_each(|(number, run)| {
@@ -201,6 +217,10 @@ impl Backend for Cuda {
             learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
             learner.adam.v.copy_from_slice(&adam.v[part]);
             learner.adam.t = adam.t;
+            if let Some(visits) = &visits {
+                let (counts, inverse) = visits.of(number);
+                learner.algorithm.take_visits(counts, inverse);
+            }
             let Some(priorities) = &priorities else { return Ok(()) };
             let (weights, largest) = priorities.of(number);
             Ok::<_, Error>(run.replay.take_priorities(largest, weights)?)
@@ -223,14 +243,15 @@ impl Backend for Cuda {
         for (player, &place) in players.iter().zip(&places).filter(|(player, _)| player.is_playing()) {
             player.observation.stacked(rows[place]);
         }
-        let rows = self.evaluating.forward(self.learners.engine())?;
-        let width = rows.len() / (runs.len() * self.players);
+        let (found, mut beside) = (self.evaluating.forward(&self.learners)?, vec![]);
         for (player, &place) in players.iter_mut().zip(&places).filter(|(player, _)| player.is_playing()) {
             let learner = &mut runs[player.owner].learner;
-            if learner.algorithm.sees_observations() {
+            beside.clear();
+            found.beside(place, &mut beside);
+            if learner.algorithm.sees_observations() && beside.is_empty() {
                 player.observation.decode(&mut self.input);
             }
-            learner.estimate(None, &self.input, &rows[place * width..][..width], &mut player.estimates)?;
+            learner.estimate(None, &self.input, found.row(place), &beside, &mut player.estimates)?;
         }
         Ok(())
     }

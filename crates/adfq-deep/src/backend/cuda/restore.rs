@@ -45,6 +45,9 @@ impl Learners {
             (own[LARGEST], own[FRESH]) = (largest, fresh.into());
         }
         self.memory.state.upload(&state)?;
+        let mut heads = self.memory.heads.download()?;
+        heads[run * envs..][..envs].copy_from_slice(&replay.state().heads);
+        self.memory.heads.upload(&heads)?;
         self.steps[run] = step;
         self.samplers[run] = sampler;
         let rates = self.rates();

@@ -35,6 +35,8 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     for (int i = threadIdx.x; i < 2 * ENVS; i += 512)
         if (entries[i] != 0)
             slots[(long long)run * PLACES + entries[i] - 1] = make_uint2(entries[2 * ENVS + i], entries[4 * ENVS + i]);
+    for (int i = threadIdx.x; i < ENVS; i += 512)
+        heads[run * ENVS + i] += (entries[2 * i] != 0) + (entries[2 * i + 1] != 0);
     leaves += (long long)run * LEAF_BLOCKS * 16;
     if (threadIdx.x == 0) {
         if (run == 0) ((volatile u32*)mail)[0] = number;
