@@ -166,6 +166,24 @@ fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
     }
 }
 
+/// The frames come back from the GPU when runs go on elsewhere.
+#[test]
+fn runs_leave_the_gpu_with_all_that_they_remember() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let configs = [0, 1].map(|seed| Config { envs: 4, ..config(seed) });
+    let trainer = train(&device, &configs, folder.path());
+    let digests = |trainer: &Trainer| -> Vec<_> {
+        trainer.runs().iter().map(|run| run.replay().digest().unwrap()).collect()
+    };
+    let before = digests(&trainer);
+    let again = Trainer::on_cuda(&device, trainer.into_runs()).unwrap();
+    assert_eq!(digests(&again), before);
+    let mut here = Trainer::on_cpu(again.into_runs()).unwrap();
+    assert_eq!(digests(&here), before);
+    here.advance().unwrap();
+}
+
 /// Presses Ctrl-C at the first row of metrics from a step on.
 struct Until(u64, Arc<AtomicBool>);
 
@@ -180,19 +198,21 @@ impl Observer for Until {
 fn stopped_and_resumed_it_is_the_same_bits() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
     // At step 1,000 there is an evaluation, which is stopped and played anew.
-    for (agent, stopped_at) in [
-        ("adfq", 830),
-        ("ddqn", 830),
-        ("bootstrapped", 830),
-        ("split", 830),
-        ("adfq", 1_000),
-        ("dqn", 1_000),
-        ("bootstrapped", 1_000),
-        ("split", 1_000),
+    for (agent, envs, stopped_at) in [
+        ("adfq", 1, 830),
+        ("ddqn", 4, 832),
+        ("bootstrapped", 1, 830),
+        ("bootstrapped", 4, 832),
+        ("split", 1, 830),
+        ("split", 4, 832),
+        ("adfq", 1, 1_000),
+        ("dqn", 1, 1_000),
+        ("bootstrapped", 4, 1_000),
+        ("split", 4, 1_000),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let configs = [0, 1].map(|seed| {
-            let mut config = config_of(agent, seed);
+            let mut config = Config { envs, ..config_of(agent, seed) };
             config.logging.metrics = 10;
             config
         });

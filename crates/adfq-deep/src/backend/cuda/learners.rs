@@ -8,13 +8,14 @@ use super::visits::{Looked, Places};
 use crate::algorithm::{CudaLoss, Keeps, Passes};
 use crate::learner::Learner;
 use crate::metrics::Learned;
-use crate::replay::{Replay, ReplayError, Transition, Written};
+use crate::replay::{Elsewhere, Replay, ReplayError, Transition, Written};
 use crate::{Config, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
 use adfq_nn::Adam;
 use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// N runs with the same space, network, batch and number of environments. Their seeds, algorithms and most numbers are their
 /// own; how the target network follows is common.
@@ -305,6 +306,11 @@ impl Learners {
         let (pass, norms) = (&self.pass, self.engine.norms());
         let visits = self.places.as_ref().map_or([0; 3], Places::addresses);
         self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address(), visits)
+    }
+
+    /// The frames of a run, as its memory on the host reads them.
+    pub(super) fn frames_of(&self, run: usize) -> Arc<dyn Elsewhere> {
+        self.memory.frames_of(run)
     }
 
     /// Notes that these actions were taken on seeing what was looked at last, one of each environment of each run.

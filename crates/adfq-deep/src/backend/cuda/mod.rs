@@ -6,7 +6,8 @@
 //! priorities. The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
 //! An algorithm without a kernel has its loss computed on the host: the graph is then cut in two.
 //!
-//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, and random
+//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, which keeps
+//! no frames of its own and reads them from the device where a checkpoint needs them. Random
 //! numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
 //! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s.
 //!
@@ -92,6 +93,9 @@ impl Cuda {
         let mut learners = Learners::new(device, &space, &learners, Precision::Tf32)?;
         for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
             learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
+        }
+        for (number, run) in runs.iter_mut().enumerate() {
+            run.replay.leave_frames(&learners.frames_of(number));
         }
         let players = add_players(runs)?;
         let acting = Acting::new(&learners, runs[0].config.envs)?;

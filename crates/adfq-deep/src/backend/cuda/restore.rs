@@ -27,15 +27,18 @@ impl Learners {
         }
         let (envs, slots) = (self.memory.sizes.envs, self.memory.sizes.slots);
         self.commit()?;
-        let kept: Vec<Vec<_>> = (0..envs).map(|env| replay.entries(env).collect()).collect();
-        for i in 0..slots {
-            let there = kept.iter().enumerate().filter_map(|(env, kept)| Some((env, *kept.get(i)?)));
-            for (env, entry) in there {
-                let frame = replay.frame_at(entry.place);
-                self.part(run, env)?.write(env, 1, entry, frame);
+        // Frames and slots go up in a few large copies, not through packs.
+        let first = run * envs * slots;
+        let mut written = vec![0; 2 * envs * slots];
+        for env in 0..envs {
+            let start = (first + env * slots) * self.memory.sizes.frame_bytes;
+            self.memory.frames.write(start, &replay.frames_of(env)?)?;
+            for entry in replay.entries(env) {
+                written[2 * entry.place] = entry.reward.to_bits();
+                written[2 * entry.place + 1] = entry.word();
             }
-            self.commit()?;
         }
+        self.memory.slots.write(2 * first, &written)?;
         self.restore_priorities(run, replay)?;
         let mut state = self.memory.state.download()?;
         let RewardRange { least, greatest } = *rewards;

@@ -135,7 +135,7 @@ impl Part<'_> {
         let (envs, part) = (self.sizes.envs, 2 * env + kind);
         self.word(part, entry.place as u32 + 1);
         self.word(2 * envs + part, entry.reward.to_bits());
-        self.word(4 * envs + part, entry.action | u32::from(entry.flags) << 24);
+        self.word(4 * envs + part, entry.word());
         let frames = if kind == 0 { &mut *self.frames } else { &mut *self.finals };
         frames[env * self.sizes.padded_frame()..][..frame.len()].copy_from_slice(frame);
         self.filled.finals |= kind == 1;

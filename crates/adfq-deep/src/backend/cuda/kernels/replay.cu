@@ -59,12 +59,6 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     refresh<0, 512>(changed, count, leaves, sums + nodes, minima + nodes);
 }
 
-// Copies bytes of frames to the host's memory.
-extern "C" __global__ void __launch_bounds__(256) fetch(MEMORY, u64 start, u64 count, u8* to) {
-    u64 end = min((blockIdx.x + 1ULL) * 4096, count);
-    for (u64 i = blockIdx.x * 4096ULL + threadIdx.x; i < end; i += 256) to[i] = frames[start + i];
-}
-
 // The place under the i-th point, and its importance weight.
 __device__ u32 find(const double* settings, const double* state, const float* leaves, const double* sums,
                     const float* minima, double draw, int i, float& weight) {
