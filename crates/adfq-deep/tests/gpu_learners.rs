@@ -538,6 +538,61 @@ fn believed(learner: &mut Learner, beside: &[f64], observation: &[f32], row: &[f
     })
 }
 
+/// The frames of an observation as they are stacked, oldest first.
+fn stack(frames: &[Vec<u8>], space: &Space, out: &mut [u8]) {
+    let inner = space.frame.last().copied().unwrap_or(1) * space.element.bytes();
+    for (k, frame) in frames.iter().enumerate() {
+        let rows = out.chunks_exact_mut(inner * frames.len());
+        rows.zip(frame.chunks_exact(inner))
+            .for_each(|(out, row)| out[k * inner..][..inner].copy_from_slice(row));
+    }
+}
+
+/// Where only the newest frames go up, observations are those that are put together on the host.
+#[test]
+fn observations_turn_to_their_newest_frames() {
+    let Some(device) = device() else { return };
+    for space in [
+        space(&[12, 12, 1], PIXELS, 4, 6),
+        space(&[5, 3, 2], PIXELS, 3, 4),
+        space(&[3], Element::F32, 4, 3),
+        space(&[9, 7, 1], PIXELS, 2, 3),
+    ] {
+        let configs: Vec<Config> =
+            (0..2).map(|seed| Config { seed, ..config("dqn", &space, 3, 300, true) }).collect();
+        let (there, _) = learners(&device, &space, &configs, Precision::Tf32);
+        let (mut whole, mut turned) =
+            (Acting::new(&there, 3).expect("room"), Acting::new(&there, 3).expect("room"));
+        let (mut world, mut rng) = (World::new(&configs[0], &space), stream(9, "starts"));
+        let mut seen: Vec<Vec<Vec<u8>>> = (0..6).map(|_| vec![world.frame(); space.stack]).collect();
+        let outputs = |acting: &mut Acting, seen: &[Vec<Vec<u8>>]| -> Vec<f32> {
+            acting.rows().zip(seen).for_each(|(row, frames)| stack(frames, &space, row));
+            let found = acting.forward(&there).expect("outputs");
+            (0..6).flat_map(|number| found.row(number).to_vec()).collect()
+        };
+        assert_eq!(outputs(&mut whole, &seen), outputs(&mut turned, &seen));
+        for step in 0..9 {
+            let (frames, began) = turned.newest();
+            let padded = frames.len() / 6;
+            for (number, seen) in seen.iter_mut().enumerate() {
+                let (frame, starts) = (world.frame(), rng.random_range(0..4) == 0);
+                match starts {
+                    true => seen.fill(frame.clone()),
+                    false => {
+                        seen.remove(0);
+                        seen.push(frame.clone());
+                    }
+                }
+                frames[number * padded..][..frame.len()].copy_from_slice(&frame);
+                began[number] = starts.into();
+            }
+            let found = turned.forward_newest(&there).expect("outputs");
+            let found: Vec<f32> = (0..6).flat_map(|number| found.row(number).to_vec()).collect();
+            assert_eq!(found, outputs(&mut whole, &seen), "{:?}, step {step}", space.frame);
+        }
+    }
+}
+
 /// Features, matrices and counts are those of the CPU, bit for bit, and so is what follows from them.
 #[test]
 fn visits_are_those_of_the_cpu() {

@@ -166,6 +166,27 @@ fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
     }
 }
 
+/// Groups of runs that do not fit together train in threads of their own, and do not notice each other.
+#[test]
+fn groups_side_by_side_are_the_same_bits_as_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let agents = Algorithms::default().names();
+    let folder_of = |name: &str, agent: &str| folder.path().join(name).join(agent);
+    for agent in &agents {
+        train(&device, &[config_of(agent, 0)], &folder_of("alone", agent));
+    }
+    std::thread::scope(|scope| {
+        for agent in &agents {
+            let (device, folder) = (device.beside().unwrap(), folder_of("beside", agent));
+            scope.spawn(move || drop(train(&device, &[config_of(agent, 0)], &folder)));
+        }
+    });
+    for agent in &agents {
+        assert_eq!(result(&folder_of("alone", agent), 0), result(&folder_of("beside", agent), 0), "{agent}");
+    }
+}
+
 /// The frames come back from the GPU when runs go on elsewhere.
 #[test]
 fn runs_leave_the_gpu_with_all_that_they_remember() {

@@ -89,7 +89,9 @@ fn train_group(
         let ending = Some(Err(name_checkpoint(error, &folder)));
         Outcome { folder, ending }
     };
-    let mut trainer = match Trainer::on_cuda(device, runs) {
+    // Groups have threads of their own: what one captures must not hold what another puts on a stream.
+    let trainer = device.beside().map_err(Error::from).and_then(|device| Trainer::on_cuda(&device, runs));
+    let mut trainer = match trainer {
         Ok(trainer) => trainer,
         Err(error) => {
             let said = error.to_string();

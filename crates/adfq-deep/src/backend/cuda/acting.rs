@@ -1,21 +1,23 @@
-//! From what environments show to a network's outputs: observations go up, one launch for all, outputs come down.
+//! From what environments show to a network's outputs: observations go up, one launch for all, outputs come down. Of stacked
+//! observations that were there before, only the newest frames go up.
 
 use super::learners::Learners;
-use super::raw::Pinned;
+use super::raw::{Pinned, launch};
 use super::step::record;
 use super::visits::{Looked, Places};
 use crate::Result;
 use crate::algorithm::Visits;
 use adfq_env::Element;
-use adfq_nn::cuda::{Buffer, Graph, Input, Pass, View, Which};
+use adfq_nn::cuda::{Buffer, Graph, Input, Pass, Scalar, View, Which};
 
-/// Forward passes of what the host sees, some observations for each run: one graph with the copies to and fro, captured at
-/// the first.
+/// Forward passes of what the host sees, some observations for each run: a graph with the copies to and fro, captured at
+/// the first; one for whole observations, and one for their newest frames.
 pub struct Acting {
     pass: Pass,
     input: Staged,
     observations: Pinned,
     outputs: Pinned,
+    newest: Newest,
     visits: Option<Visited>,
     /// Observations of each run.
     rows: usize,
@@ -23,7 +25,29 @@ pub struct Acting {
     row: usize,
     width: usize,
     actions: usize,
-    graph: Option<Graph>,
+    whole: Option<Graph>,
+    turned: Option<Graph>,
+}
+
+/// The newest frame of each observation, and whether an episode has begun with it: on the host, and on the device.
+struct Newest {
+    frames: Pinned,
+    began: Pinned,
+    frames_there: Buffer<u8>,
+    began_there: Buffer<u32>,
+}
+
+impl Newest {
+    fn new(learners: &Learners, rows: usize) -> Result<Self> {
+        let (device, sizes) = (learners.engine().device(), &learners.memory.sizes);
+        let (count, bytes) = (sizes.runs * rows, sizes.runs * rows * sizes.padded_frame());
+        Ok(Self {
+            frames: Pinned::new(bytes)?,
+            began: Pinned::new(4 * count)?,
+            frames_there: Buffer::zeros(device, bytes)?,
+            began_there: Buffer::zeros(device, count)?,
+        })
+    }
 }
 
 enum Staged {
@@ -97,6 +121,9 @@ impl Acting {
             Element::U8 { .. } => Staged::Bytes(Buffer::zeros(device, numbers)?),
             Element::F32 => Staged::Floats(Buffer::zeros(device, numbers)?),
         };
+        // A grid has no more blocks along its second axis.
+        let newest =
+            Newest::new(learners, if sizes.stack > 1 && sizes.runs * rows < 1 << 16 { rows } else { 0 })?;
         let pass = engine.pass(if sizes.fixed { 2 } else { 1 }, rows)?;
         let row = space.observation_len() * space.element.bytes();
         let visits =
@@ -106,7 +133,9 @@ impl Acting {
             outputs: Pinned::new(4 * pass.outputs().len())?,
             width: sizes.outputs,
             actions: sizes.actions,
-            graph: None,
+            whole: None,
+            turned: None,
+            newest,
             pass,
             input,
             visits,
@@ -128,14 +157,36 @@ impl Acting {
 
     /// What is found of what was written to [`rows`](Self::rows), in the same order. Waits for it.
     pub fn forward(&mut self, learners: &Learners) -> Result<Found<'_>> {
-        let device = learners.engine().device();
-        if self.graph.is_none() {
-            self.graph = Some(record(device, || self.put_on_stream(learners))?);
+        if self.whole.is_none() {
+            self.whole = Some(record(learners.engine().device(), || self.put_whole(learners))?);
         }
-        if let Some(graph) = &self.graph {
+        if let Some(graph) = &self.whole {
             graph.launch()?;
         }
-        device.wait()?;
+        self.found(learners)
+    }
+
+    /// The newest frame of each observation, padded to a multiple of 16 bytes, and whether an episode has begun with it (1) or
+    /// goes on (0): in page-locked memory, in the order of [`rows`](Self::rows). Both are empty where frames are not stacked.
+    pub fn newest(&mut self) -> (&mut [u8], &mut [u32]) {
+        (self.newest.frames.bytes(), self.newest.began.numbers())
+    }
+
+    /// The same as [`forward`](Self::forward) for observations that are one step on: what was written to
+    /// [`newest`](Self::newest) follows what was there before.
+    pub fn forward_newest(&mut self, learners: &Learners) -> Result<Found<'_>> {
+        if self.turned.is_none() {
+            self.turned = Some(record(learners.engine().device(), || self.put_newest(learners))?);
+        }
+        if let Some(graph) = &self.turned {
+            graph.launch()?;
+        }
+        self.found(learners)
+    }
+
+    /// What has come down. Waits for it.
+    fn found(&mut self, learners: &Learners) -> Result<Found<'_>> {
+        learners.engine().device().wait()?;
         let outputs: &[f32] = self.outputs.numbers();
         let (outputs, fixed) = outputs.split_at(outputs.len() / self.pass.views());
         let (left, counts): (&[f64], &[f64]) = match &mut self.visits {
@@ -151,12 +202,32 @@ impl Acting {
         self.visits.as_ref().map_or(Ok(()), |visits| learners.visit(&visits.found, actions))
     }
 
-    fn put_on_stream(&mut self, learners: &Learners) -> Result<()> {
-        let (engine, observations) = (learners.engine(), self.observations.bytes());
+    fn put_whole(&mut self, learners: &Learners) -> Result<()> {
+        let observations = self.observations.bytes();
         match &mut self.input {
             Staged::Bytes(buffer) => buffer.upload(observations)?,
             Staged::Floats(buffer) => buffer.upload(bytemuck::cast_slice(observations))?,
         }
+        self.put_passes(learners)
+    }
+
+    fn put_newest(&mut self, learners: &Learners) -> Result<()> {
+        let (newest, sizes) = (&mut self.newest, &learners.memory.sizes);
+        newest.frames_there.upload(newest.frames.bytes())?;
+        newest.began_there.upload(newest.began.numbers())?;
+        let seen = match &self.input {
+            Staged::Bytes(buffer) => buffer.address(),
+            Staged::Floats(buffer) => buffer.address(),
+        };
+        let arguments = [newest.frames_there.address(), newest.began_there.address(), seen];
+        let blocks = (sizes.elements / sizes.inner).div_ceil(256);
+        let (device, grid) = (learners.engine().device(), (blocks, newest.began_there.len()));
+        launch(device, &learners.kernels.turn, grid, 256, &arguments.map(Scalar::Address))?;
+        self.put_passes(learners)
+    }
+
+    fn put_passes(&mut self, learners: &Learners) -> Result<()> {
+        let engine = learners.engine();
         let input = self.input.input();
         let views = [Which::Online, Which::Fixed].map(|which| View { which, input });
         let count = self.pass.views();

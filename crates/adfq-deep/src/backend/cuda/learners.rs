@@ -88,6 +88,7 @@ pub(super) struct Kernels {
     pub(super) sample: Kernel,
     pub(super) teach: Kernel,
     pub(super) finish: Kernel,
+    pub(super) turn: Kernel,
 }
 
 impl Learners {
@@ -118,6 +119,7 @@ impl Learners {
             sample: module.kernel("sample")?,
             teach: module.kernel("teach")?,
             finish: module.kernel("finish")?,
+            turn: module.kernel("turn")?,
         };
         let mut new = Self {
             pass: engine.pass(sizes.views, sizes.batch)?,

@@ -61,6 +61,8 @@ pub(crate) struct Cuda {
     synced: bool,
     /// Whether the environments are in this process.
     in_process: bool,
+    /// Whether every observation is one step on from the one that is on the device.
+    one_step_on: bool,
 }
 
 impl Memory for Part<'_> {
@@ -102,7 +104,49 @@ impl Cuda {
         let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
-        Ok(Self { learners, acting, evaluating, players, input, synced: false, in_process })
+        let (synced, one_step_on) = (false, false);
+        Ok(Self { learners, acting, evaluating, players, input, synced, in_process, one_step_on })
+    }
+
+    /// Puts observations together on the host, for all of them to go up.
+    fn stack_whole(&mut self, runs: &mut [Run]) {
+        let stack = |(rows, run): (&mut [u8], &mut Run)| {
+            let rows = rows.chunks_exact_mut(rows.len() / run.observations.len());
+            rows.zip(&run.observations).for_each(|(row, seen)| seen.stacked(row));
+        };
+        let (all, count) = (self.acting.observations(), runs.len());
+        match all.len() >= WORTH_ALL_CORES && count > 1 {
+            true => all.par_chunks_exact_mut(all.len() / count).zip(runs).for_each(stack),
+            false => all.chunks_exact_mut(all.len() / count).zip(runs).for_each(stack),
+        }
+    }
+
+    /// Copies the newest frames alone. Says whether that is enough.
+    fn copy_newest(&mut self, runs: &mut [Run]) -> bool {
+        let (frames, began) = self.acting.newest();
+        if began.is_empty() || !std::mem::take(&mut self.one_step_on) {
+            return false;
+        }
+        let padded = frames.len() / began.len();
+        let copy = |((frames, began), run): ((&mut [u8], &mut [u32]), &mut Run)| {
+            let rows = frames.chunks_exact_mut(padded).zip(began);
+            for ((frame, began), seen) in rows.zip(&run.observations) {
+                frame[..seen.latest().len()].copy_from_slice(seen.latest());
+                *began = seen.is_first().into();
+            }
+        };
+        let (bytes, rows) = (frames.len() / runs.len(), began.len() / runs.len());
+        match frames.len() >= WORTH_ALL_CORES && runs.len() > 1 {
+            true => {
+                let parts = frames.par_chunks_exact_mut(bytes).zip(began.par_chunks_exact_mut(rows));
+                parts.zip(runs).for_each(copy);
+            }
+            false => {
+                let parts = frames.chunks_exact_mut(bytes).zip(began.chunks_exact_mut(rows));
+                parts.zip(runs).for_each(copy);
+            }
+        }
+        true
     }
 }
 
@@ -122,16 +166,14 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
 
 impl Backend for Cuda {
     fn act(&mut self, runs: &mut [Run]) -> Result<()> {
-        let stack = |(rows, run): (&mut [u8], &mut Run)| {
-            let rows = rows.chunks_exact_mut(rows.len() / run.observations.len());
-            rows.zip(&run.observations).for_each(|(row, seen)| seen.stacked(row));
+        let found = match self.copy_newest(runs) {
+            true => self.acting.forward_newest(&self.learners)?,
+            false => {
+                self.stack_whole(runs);
+                self.acting.forward(&self.learners)?
+            }
         };
-        let (all, count) = (self.acting.observations(), runs.len());
-        match all.len() >= WORTH_ALL_CORES && count > 1 {
-            true => all.par_chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
-            false => all.chunks_exact_mut(all.len() / count).zip(&mut *runs).for_each(stack),
-        }
-        let (found, envs) = (self.acting.forward(&self.learners)?, runs[0].config.envs);
+        let envs = runs[0].config.envs;
         for (number, run) in runs.iter_mut().enumerate() {
             run.rows.clear();
             run.beside.clear();
@@ -175,7 +217,9 @@ impl Backend for Cuda {
             let actions = runs.iter().flat_map(|run| run.actions.iter().map(|&action| action as u32));
             self.acting.acted(&mut self.learners, &actions.collect::<Vec<_>>())?;
         }
-        each_sound_beside(runs, self.learners.parts()?, |run, part| run.remember_step(part))
+        each_sound_beside(runs, self.learners.parts()?, |run, part| run.remember_step(part))?;
+        self.one_step_on = true;
+        Ok(())
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {

@@ -24,6 +24,7 @@ pub(super) fn launch(
 pub(super) trait Number: bytemuck::Pod + Default + DeviceRepr + ValidAsZeroBits + Send + Sync {}
 impl Number for f32 {}
 impl Number for f64 {}
+impl Number for u32 {}
 
 /// Zeroed memory of the host that the device sees at the same address.
 #[derive(Debug)]

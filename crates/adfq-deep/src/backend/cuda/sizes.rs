@@ -29,8 +29,12 @@ const ANY_RULE: &str = "ANY_RULE";
 /// For algorithms that keep visits.
 const VISITS: &str = include_str!("kernels/visits.cu");
 const LOSS: [&str; 2] = [include_str!("kernels/posterior.cu"), include_str!("kernels/loss.cu")];
-const AFTER: [&str; 3] =
-    [include_str!("kernels/teach.cu"), include_str!("kernels/batch.cu"), include_str!("kernels/finish.cu")];
+const AFTER: [&str; 4] = [
+    include_str!("kernels/teach.cu"),
+    include_str!("kernels/batch.cu"),
+    include_str!("kernels/finish.cu"),
+    include_str!("kernels/acting.cu"),
+];
 
 /// Sizes, as `kernels/common.cu` names them.
 #[derive(Clone, Debug, PartialEq)]
