@@ -40,17 +40,15 @@ impl Learners {
         }
         self.memory.slots.write(2 * first, &written)?;
         self.restore_priorities(run, replay)?;
-        let mut state = self.memory.state.download()?;
         let RewardRange { least, greatest } = *rewards;
-        let own = &mut state[run * STATES..][..STATES];
+        let mut own = [0.0; STATES];
+        self.memory.state.read(run * STATES, &mut own)?;
         (own[STEP], own[LEAST], own[GREATEST]) = (step as f64, least.into(), greatest.into());
         if let Some((largest, fresh)) = replay.largest() {
             (own[LARGEST], own[FRESH]) = (largest, fresh.into());
         }
-        self.memory.state.upload(&state)?;
-        let mut heads = self.memory.heads.download()?;
-        heads[run * envs..][..envs].copy_from_slice(&replay.state().heads);
-        self.memory.heads.upload(&heads)?;
+        self.memory.state.write(run * STATES, &own)?;
+        self.memory.heads.write(run * envs, &replay.state().heads)?;
         self.steps[run] = step;
         self.samplers[run] = sampler;
         let rates = self.rates();
@@ -58,11 +56,8 @@ impl Learners {
     }
 
     fn restore_priorities(&mut self, run: usize, replay: &Replay) -> Result<()> {
-        let priorities = replay.priorities();
         let width = self.memory.sizes.leaf_blocks() * 16;
-        let mut leaves = self.memory.leaves.download()?;
-        leaves[run * width..][..priorities.len()].copy_from_slice(&priorities);
-        self.memory.leaves.upload(&leaves)?;
+        self.memory.leaves.write(run * width, &replay.priorities())?;
         launch(&self.device, &self.kernels.rebuild, (1, self.memory.sizes.runs), 256, &self.arguments())?;
         Ok(self.device.synchronise()?)
     }

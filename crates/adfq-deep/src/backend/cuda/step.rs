@@ -222,12 +222,14 @@ impl Learners {
 
     fn run_after_loss(&mut self) -> Result<()> {
         let learning = self.configs[0].learning.clone();
-        self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
-        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())?;
-        if let TargetUpdate::Soft(tau) = self.configs[0].learning.target {
-            self.engine.update_target(tau)?;
+        let (pass, here) = (&mut self.pass, self.memory.here());
+        match learning.target {
+            TargetUpdate::Soft(tau) => {
+                self.engine.learn_and_follow(pass, here, &learning.adam, learning.clip, tau)?;
+            }
+            TargetUpdate::Hard(_) => self.engine.learn(pass, here, &learning.adam, learning.clip)?,
         }
-        Ok(())
+        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())
     }
 }
 
