@@ -56,13 +56,13 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
     /// Reads from number `start` on as many as there is room for, when everything before on the stream is done.
     pub fn read(&self, start: usize, out: &mut [T]) -> Result<()> {
         let from = self.part("read", start, out.len())?;
-        launch::download(self.device.stream(), from, out)
+        if out.is_empty() { Ok(()) } else { launch::download(self.device.stream(), from, out) }
     }
 
     /// Overwrites numbers from `start` on. Others that hold this buffer may be reading it: all do so in the stream's order.
     pub fn write(&self, start: usize, values: &[T]) -> Result<()> {
         let to = self.part("write", start, values.len())?;
-        launch::upload(self.device.stream(), to, values)
+        if values.is_empty() { Ok(()) } else { launch::upload(self.device.stream(), to, values) }
     }
 
     /// Where so many numbers lie, if they are within.
