@@ -107,7 +107,9 @@ impl Trainer {
     }
 
     /// Runs on the CPU, all at the same step.
-    pub fn on_cpu(runs: Vec<Run>) -> Result<Self> {
+    pub fn on_cpu(mut runs: Vec<Run>) -> Result<Self> {
+        // They may come from a GPU.
+        runs.iter_mut().try_for_each(|run| run.replay.bring_frames())?;
         let backend = Box::new(Cpu::new(&runs)?);
         Self::on(backend, runs)
     }

@@ -71,6 +71,8 @@ pub struct Run {
     pub(crate) timeline: Timeline,
     /// The network's outputs for the present observations, and the actions that follow from them.
     pub(crate) rows: Vec<f32>,
+    /// What a GPU found of them beside; empty on the CPU.
+    pub(crate) beside: Vec<f64>,
     pub(crate) actions: Vec<usize>,
     /// The present observations, as the network sees them.
     pub(crate) inputs: Vec<f32>,
@@ -176,6 +178,7 @@ impl Run {
             summary: None,
             timeline: Timeline::default(),
             rows: vec![],
+            beside: vec![],
             actions: vec![0; config.envs],
             inputs: vec![0.0; config.envs * space.observation_len()],
             estimates: vec![],
@@ -350,13 +353,20 @@ impl Run {
         self.observations.iter().zip(inputs).for_each(|(observation, input)| observation.decode(input));
     }
 
+    /// Whether its algorithm looks at observations here. Where a GPU found what it needs of them, it does not.
+    pub(crate) fn looks_at_observations(&self) -> bool {
+        self.learner.algorithm.sees_observations() && self.beside.is_empty()
+    }
+
     /// Chooses an action for each row of outputs.
     pub(crate) fn choose(&mut self) -> Result<()> {
-        let (width, sees) = (self.space.observation_len(), self.learner.algorithm.sees_observations());
+        let (width, sees) = (self.space.observation_len(), self.looks_at_observations());
         let outputs = self.rows.len() / self.config.envs;
+        let found = self.beside.len() / self.config.envs;
         for (env, row) in self.rows.chunks_exact(outputs).enumerate() {
             let observation = if sees { &self.inputs[env * width..][..width] } else { &[] };
-            self.learner.estimate(Some(env), observation, row, &mut self.estimates)?;
+            let beside = &self.beside[env * found..][..found];
+            self.learner.estimate(Some(env), observation, row, beside, &mut self.estimates)?;
             if !row.iter().all(|output| output.is_finite()) {
                 return Err(diverged("belief", self.step));
             }

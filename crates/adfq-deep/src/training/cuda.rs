@@ -23,8 +23,7 @@ pub(super) fn train(
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let now = Instant::now();
     let order = folders_of(&jobs);
-    // Whatever is wrong with the device is said before anything is written.
-    adfq_nn::cuda::Device::open(number)?;
+    let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
     let mut host = host.clone();
     let gym = &mut host.registry.gym;
@@ -48,7 +47,7 @@ pub(super) fn train(
         }
     }
     let trained: Vec<_> = std::thread::scope(|scope| {
-        let spawn = |group| scope.spawn(move || train_group(number, group, now, stop));
+        let spawn = |group| scope.spawn(|| train_group(&device, group, now, stop));
         let threads: Vec<_> = groups.into_values().flatten().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
@@ -66,7 +65,7 @@ fn group_of(run: &Run) -> String {
     let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
     let memory = (replay.capacity, replay.priority.is_some());
-    let network = run.learner.network().spec();
+    let network = (run.learner.network().spec(), run.learner.algorithm.keeps().shape());
     // What is due to a run whose memory has to fill again is not what is due to others, and one that stops at a return
     // stops alone.
     let alone = !run.lost.is_empty() || evaluation.stop_at.is_some();
@@ -77,10 +76,9 @@ fn group_of(run: &Run) -> String {
     )
 }
 
-/// Trains runs together that were begun at this moment. They have streams of their own: what one group captures must not mix
-/// with the work of another.
+/// Trains runs together that were begun at this moment.
 fn train_group(
-    number: usize,
+    device: &adfq_nn::cuda::Device,
     group: Vec<Ready>,
     begun: Instant,
     stop: Stop,
@@ -95,8 +93,9 @@ fn train_group(
         let ending = Some(Err(name_checkpoint(error, &folder)));
         Outcome { folder, ending }
     };
-    let device = adfq_nn::cuda::Device::open(number).map_err(Error::from);
-    let mut trainer = match device.and_then(|device| Trainer::on_cuda(&device, runs)) {
+    // Groups have threads of their own: what one captures must not hold what another puts on a stream.
+    let trainer = device.beside().map_err(Error::from).and_then(|device| Trainer::on_cuda(&device, runs));
+    let mut trainer = match trainer {
         Ok(trainer) => trainer,
         Err(error) => {
             let said = error.to_string();

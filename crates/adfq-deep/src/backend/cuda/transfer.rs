@@ -135,7 +135,7 @@ impl Part<'_> {
         let (envs, part) = (self.sizes.envs, 2 * env + kind);
         self.word(part, entry.place as u32 + 1);
         self.word(2 * envs + part, entry.reward.to_bits());
-        self.word(4 * envs + part, entry.action | u32::from(entry.flags) << 24);
+        self.word(4 * envs + part, entry.word());
         let frames = if kind == 0 { &mut *self.frames } else { &mut *self.finals };
         frames[env * self.sizes.padded_frame()..][..frame.len()].copy_from_slice(frame);
         self.filled.finals |= kind == 1;
@@ -173,6 +173,8 @@ pub(super) struct Mail {
 pub(super) struct Report {
     pub step: u64,
     pub learned: Learned,
+    /// What it left for the algorithm's own metrics.
+    pub sums: [f32; 3],
     pub failed: u32,
 }
 
@@ -197,7 +199,7 @@ impl Mail {
 
     fn row(&self, number: u64, run: usize) -> Option<Report> {
         let at = ROW_WORDS * (1 + (number as usize % RING) * self.runs + run);
-        if self.words.word(at + 7)? != number as u32 + 1 {
+        if self.words.word(at + ROW_WORDS - 1)? != number as u32 + 1 {
             return None;
         }
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
@@ -205,7 +207,8 @@ impl Mail {
         let float = |i: usize| f32::from_bits(word(i));
         let learned =
             Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
-        Some(Report { step: u64::from(word(4)) | u64::from(word(5)) << 32, learned, failed: word(6) })
+        let sums = [4, 5, 6].map(float);
+        Some(Report { step: u64::from(word(8)) | u64::from(word(9)) << 32, learned, sums, failed: word(10) })
     }
 
     /// Waits until `there`. A device that failed says so instead.
