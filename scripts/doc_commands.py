@@ -41,7 +41,7 @@ REWRITE = [
 RULES = [
     (r"--device cuda|--features cuda", "skip: needs an NVIDIA GPU"),
     (r"\b(gym|atari):|runs/atari-", "skip: needs Python packages; crates/adfq-env tests the bridge"),
-    (r"^python3 examples/", "skip: needs the Python package; scripts/test_python.sh runs it"),
+    (r"^python3 (examples/|-m adfq\.ray )|^adfq compare ray-runs", "skip: needs the Python package; scripts/test_python.sh runs it"),
     (r"^python3 -m venv|^pip install|^tensorboard\b", "skip: needs Python packages"),
     (r"^cargo (install|build|test|bench|fuzz|doc|clippy|fmt)\b|RUSTC_BOOTSTRAP", "skip: builds; .ci/run does what is needed"),
     (r"^cargo run --release (-p \S+ )?--example", "skip: builds; .ci/run runs the examples"),

@@ -139,6 +139,12 @@ class Tune(Folder):
         self.assertEqual(preset["settings"], {"replay.n_step": 3, "learning.target": {"soft": 0.01}})
         self.assertNotIn("settings", tomllib.loads(texts["taxi-dqn"]))
 
+    def test_settings_that_are_worse_on_fresh_seeds_are_not_taken(self):
+        rows = [self.row("dqn", "verdict", 0, seed, 100) for seed in range(3)]
+        rows += [self.row("dqn", "verdict", 4, seed, 99, '{"replay.n_step": 3}') for seed in range(3)]
+        preset = tomllib.loads(tune.presets(rows)["cartpole-dqn"])
+        self.assertEqual((preset["reached"], "settings" in preset), (preset["general"], False))
+
     def test_settings_depend_on_names_alone(self):
         drawn = tune.draw("cartpole", "dqn", 5)
         self.assertEqual(drawn, tune.draw("cartpole", "dqn", 5))

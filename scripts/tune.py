@@ -3,7 +3,7 @@
 
     scripts/tune.py --adfq target/release/adfq --jobs 2 cartpole:adfq cartpole:dqn
     scripts/tune.py --adfq target/release/adfq --jobs 16 --out results/presets all
-    scripts/tune.py --adfq target/release/adfq --jobs 4 --crew --add '--preset default --device cuda' games deepsea-20:adfq
+    scripts/tune.py --adfq target/release/adfq --together '--device cuda' games deepsea-20:adfq deepsea-20:dqn
     scripts/tune.py --presets       # writes presets/*.toml from what is recorded in results/presets
 
 A search has three rungs and a verdict. Each rung tries fewer settings for longer, with more seeds (in brackets: games of
@@ -12,7 +12,8 @@ MinAtar):
     1. 20 settings (12), a quarter of the steps, 1 seed. The first of them are the general settings.
     2. the best 7 (4), half of the steps, 2 more seeds
     3. the best 3 (2, also of LONG), all steps, 3 more seeds (2). Where MORE names settings, they join here.
-    4. the verdict: the best one and the general settings, all steps, on fresh seeds that nothing was chosen by
+    4. the verdict: the best one and the general settings, all steps, on fresh seeds that nothing was chosen by. The preset
+       gets the better of the two.
 
 ADFQ is searched with Thompson sampling (adfq) and, in the environments of WITH_EPSILON, with ε-greedy exploration as well
 (adfq-eps). The better one of rung 3 goes to the verdict. Double DQN gets the settings that were found for DQN, and a
@@ -20,10 +21,10 @@ verdict of its own.
 
 The score of a run is the mean return of its evaluations in the second half of training. The score of settings on a rung
 is the mean over its seeds. Seeds of the search are 1000 and above, those of the verdict 0 to 9 (fewer where runs
-are long). The settings that are tried depend on the names of environment and agent alone, so a search can be repeated.
+are long), and 200 to 209 for games. The settings that are tried depend on the names of environment and agent alone, so a search can be repeated.
 
-With --crew all games are searched together: the same settings are tried in each, so that the runs of one trial can
-train side by side on a GPU. Which settings are the best is decided for each game.
+The same settings are tried in all games. With --together all runs of a rung train in one process, so that a GPU computes those
+side by side that agree in network, batch and schedule.
 
 Every run is a row of OUT/trials.csv. The same command again goes on where it was.
 """
@@ -42,7 +43,7 @@ import sys
 import tempfile
 import threading
 import time
-import tomllib
+import typing
 
 # How many settings, for which share of the steps, with how many seeds. Games take longer, so fewer are tried.
 RUNGS = [(20, 0.25, 1), (7, 0.5, 2), (3, 1.0, 3)]
@@ -62,7 +63,9 @@ CONTROL = {
     "gym:FrozenLake-v1": (50_000, 10),
     "deepsea-20": (50_000, 10),
 }
-GAMES = {game: (500_000, 5) for game in MINATAR}
+GAMES = {game: (500_000, 10) for game in MINATAR}
+# Seeds 0 to 9 of the games had been looked at before there was a search.
+GAME_VERDICT = 200
 AGENTS = ["adfq", "dqn"]
 LONG = ["gym:LunarLander-v3"]
 WITH_EPSILON = ["mountaincar", "gym:Taxi-v4", "gym:FrozenLake-v1"]
@@ -89,15 +92,20 @@ def choices(env, agent):
     game = env in GAMES
     values = {
         "learning.adam.rate": [1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3],
-        "learning.batch": [32, 64, 128] if not game else [32, 64],
+        "learning.batch": [32, 64, 128],
         "learning.discount": [0.98, 0.99, 0.995] if not game else [0.97, 0.99],
         "learning.target": [{"soft": 0.003}, {"soft": 0.01}, {"soft": 0.03}, {"hard": 500}, {"hard": 2000}],
         "learning.huber": [1.0, 10.0, 100.0],
         "learning.final_rate": [0.0, 0.1, 1.0],
-        "learning.every": [1, 2, 4] if not game else [2, 4],
+        "learning.every": [1, 2, 4],
         "replay.n_step": [1, 2, 3, 5],
         "replay.priority.alpha": [0.0, 0.4, 0.6],
     }
+    if game:
+        # Runs that agree in these are computed together on a GPU.
+        for name in ("learning.batch", "learning.target", "learning.every"):
+            del values[name]
+        values["replay.priority.alpha"] = [0.4, 0.6]
     if agent != "adfq":
         values["exploration.to"] = [0.01, 0.02, 0.05]
         values["exploration.fraction"] = [0.05, 0.1, 0.2, 0.4]
@@ -108,11 +116,32 @@ def choices(env, agent):
     return values
 
 
-def draw(env, agent, count, name=None):
-    """Settings to try: the general ones, then random ones. The same for the same names."""
-    chance = random.Random(f"{name or env} {agent}")
+def draw(env, agent, count):
+    """Settings to try: the general ones, then random ones. The same for the same names, and for all games."""
+    chance = random.Random(f"{'minatar' if env in GAMES else env} {agent}")
     values = choices(env, agent)
-    return [{}] + [{name: chance.choice(options) for name, options in values.items()} for _ in range(count - 1)]
+    drawn = [{name: chance.choice(options) for name, options in values.items()} for _ in range(count - 1)]
+    return [{**base(env), **settings} for settings in [{}, *drawn]]
+
+
+def base(env):
+    """What all trials in an environment have. Games run eight at a time: a GPU would wait for a single one."""
+    return {"envs": 8} if env in GAMES else {}
+
+
+class Run(typing.NamedTuple):
+    """What is trained once."""
+
+    env: str
+    agent: str
+    rung: object
+    trial: int
+    settings: dict
+    steps: int
+    seed: int
+
+    def key(self):
+        return key({name: str(value) for name, value in self._asdict().items()})
 
 
 class Tuner:
@@ -135,22 +164,26 @@ class Tuner:
         with self.lock, self.table.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow(row)
 
+    def size(self, env):
+        """The steps of a whole run, and the seeds of the verdict."""
+        steps, seeds = {**CONTROL, **GAMES}[env]
+        first = GAME_VERDICT if env in GAMES else 0
+        return int(steps * self.args.scale), range(first, first + seeds)
+
+    def rungs(self, env):
+        return GAME_RUNGS if env in GAMES else LONG_RUNGS if env in LONG else RUNGS
+
+    # --- One search, each run a process
+
     def search(self, env, agent):
         variants = [agent, "adfq-eps"] if agent == "adfq" and env in WITH_EPSILON else [agent]
         best = max((self.halve(env, variant) for variant in variants), key=lambda found: found[0])
         _, variant, trial, settings = best
         steps, seeds = self.size(env)
         for label, follower in [(variant, agent), *((label, label) for label in FOLLOWERS.get(agent, []))]:
-            found = self.rung(env, label, "verdict", {trial: settings}, steps, range(seeds))[trial]
-            general = self.rung(env, follower, "verdict", {0: {}}, steps, range(seeds))[0]
+            found = self.rung(env, label, "verdict", {trial: settings}, steps, seeds)[trial]
+            general = self.rung(env, follower, "verdict", {0: base(env)}, steps, seeds)[0]
             print(f"{env} {label}: general settings {general:.2f}, trial {trial} {found:.2f}", flush=True)
-
-    def size(self, env):
-        steps, seeds = {**CONTROL, **GAMES}[env]
-        return int(steps * self.args.scale), seeds
-
-    def rungs(self, env):
-        return GAME_RUNGS if env in GAMES else LONG_RUNGS if env in LONG else RUNGS
 
     def halve(self, env, agent):
         """The best settings, as their score, the agent, their number and themselves."""
@@ -170,87 +203,114 @@ class Tuner:
 
     def rung(self, env, agent, rung, trials, steps, seeds):
         """The score of each trial: the mean over the seeds."""
-        runs = {
-            (trial, seed): self.pool.submit(self.run, env, agent, rung, trial, settings, steps, seed)
-            for trial, settings in trials.items()
-            for seed in seeds
-        }
-        return {trial: statistics.mean(runs[trial, seed].result() for seed in seeds) for trial in trials}
+        runs = planned(env, agent, rung, trials, steps, seeds)
+        trained = [self.pool.submit(self.train, run) for run in runs]
+        [one.result() for one in trained]
+        return {trial: score for (_, _, trial), score in self.scores(runs).items()}
 
-    def run(self, env, agent, rung, trial, settings, steps, seed):
-        return self.train([env], agent, rung, trial, settings, steps, [seed])[env, seed]
-
-    # --- Runs of several environments and seeds in one process
-
-    def search_crew(self, envs, agent):
-        """The search for several environments that share the settings that are tried, and the number of steps."""
-        steps, seeds = self.size(envs[0])
-        rungs = self.rungs(envs[0])
-        drawn = draw(envs[0], agent, rungs[0][0], "minatar" if envs[0] in GAMES else None)
-        settings, first = dict(enumerate(drawn)), FIRST_SEED
-        trials = {env: list(settings) for env in envs}
-        for rung, (count, share, several) in enumerate(rungs, 1):
-            trials = {env: best[:count] for env, best in trials.items()}
-            scores = self.crews(agent, rung, trials, settings, int(steps * share), range(first, first + several))
-            for env, best in trials.items():
-                best.sort(key=lambda trial: -scores[env, trial])
-            first += several
-        trials = {env: sorted({0, best[0]}) for env, best in trials.items()}
-        for label in [agent, *FOLLOWERS.get(agent, [])]:
-            scores = self.crews(label, "verdict", trials, settings, steps, range(seeds))
-            for (env, trial), score in sorted(scores.items()):
-                print(f"{env} {label}: trial {trial} {score:.2f}", flush=True)
-
-    def crews(self, agent, rung, trials, settings, steps, seeds):
-        """The score of each environment and trial: the mean over the seeds. The runs of a trial are one process."""
-        crews = {}
-        for trial in sorted({trial for tried in trials.values() for trial in tried}):
-            envs = [env for env, tried in trials.items() if trial in tried]
-            crews[trial] = self.pool.submit(self.train, envs, agent, rung, trial, settings[trial], steps, seeds)
-        scores = {trial: crew.result() for trial, crew in crews.items()}
-        return {
-            (env, trial): statistics.mean(scores[trial][env, seed] for seed in seeds)
-            for env, tried in trials.items()
-            for trial in tried
-        }
-
-    # --- Both
-
-    def train(self, envs, agent, rung, trial, settings, steps, seeds):
-        """The score of each environment and seed."""
-        wanted = {(env, seed): self.known.get((env, agent, str(rung), str(trial), str(seed), str(steps))) for env in envs for seed in seeds}
-        if None not in wanted.values():
-            return wanted
-        if self.deadline and time.monotonic() > self.deadline:
-            raise TimeoutError
-        begun = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder) / "run"
-            command = [self.args.adfq, "train", ",".join(envs), "--agents", agent, "--steps", str(steps), "--out", str(out)]
-            command += ["--seeds", ",".join(map(str, seeds)), *self.args.add.split()]
-            for name, value in {**self.always(steps), **settings}.items():
-                command += ["--set", f"{name}={toml(value)}"]
-            left = None if self.deadline is None else max(1.0, self.deadline - begun)
+    def train(self, run):
+        if run.key() in self.known:
+            return
+        left, begun = self.time_left(), time.monotonic()
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place) / "run"
+            command = self.command(run, folder)
             done = subprocess.run(command, capture_output=True, text=True, timeout=left)
             if done.returncode and "finite" not in done.stderr and "diverged" not in done.stderr:
                 print(" ".join(command), done.stderr[-500:], file=sys.stderr, flush=True)
-            found = {key: (WORST, WORST) for key in wanted}
-            for file in out.rglob("config.toml"):
-                config = tomllib.loads(file.read_text())
-                found[config["env"], config["seed"]] = scored(file.parent / "evaluations.csv", steps)
-        seconds = round((time.monotonic() - begun) / len(found), 1)
-        for (env, seed), (score, final) in found.items():
-            if wanted[env, seed] is None:
-                self.write([env, agent, rung, trial, json.dumps(settings), steps, seed, score, final, seconds])
-        return {key: score for key, (score, _) in found.items()}
+            self.note(run, folder, time.monotonic() - begun)
 
-    def always(self, steps):
-        return {
-            "evaluation.every": max(1, steps // EVALUATIONS),
-            "evaluation.episodes": 5,
-            "evaluation.final_episodes": 20,
-            "logging.checkpoint": steps,
-        }
+    # --- Several searches, all runs of a rung in one process
+
+    def search_together(self, searches):
+        drawn = {(env, agent): dict(enumerate(draw(env, agent, self.rungs(env)[0][0]))) for env, agent in searches}
+        trials = {search: list(settings) for search, settings in drawn.items()}
+        first = dict.fromkeys(searches, FIRST_SEED)
+        for rung in range(len(RUNGS)):
+            runs = []
+            for search in searches:
+                count, share, several = self.rungs(search[0])[rung]
+                trials[search] = trials[search][:count]
+                tried = {trial: drawn[search][trial] for trial in trials[search]}
+                seeds = range(first[search], first[search] + several)
+                runs += planned(*search, rung + 1, tried, int(self.size(search[0])[0] * share), seeds)
+                first[search] += several
+            scores = self.train_together(runs)
+            for search, tried in trials.items():
+                tried.sort(key=lambda trial: -scores[(*search, trial)])
+        runs = []
+        for (env, agent), (best, *_) in trials.items():
+            judged = {trial: drawn[env, agent][trial] for trial in sorted({0, best})}
+            for label in [agent, *FOLLOWERS.get(agent, [])]:
+                runs += planned(env, label, "verdict", judged, *self.size(env))
+        for (env, label, trial), score in self.train_together(runs).items():
+            print(f"{env} {label}: trial {trial} {score:.2f}", flush=True)
+
+    def train_together(self, runs):
+        """Trains what is missing, and gives the scores."""
+        left, begun = self.time_left(), time.monotonic()
+        missing = [run for run in runs if run.key() not in self.known]
+        with tempfile.TemporaryDirectory() as place:
+            folders = [pathlib.Path(place) / str(number) for number in range(len(missing))]
+            list(self.pool.map(self.prepare, missing, folders))
+            if missing:
+                command = [self.args.adfq, "train", "--resume", *map(str, folders), *self.args.together.split()]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=left)
+                print(done.stderr[-2000:] if done.returncode else "", end="", file=sys.stderr, flush=True)
+            for run, folder in zip(missing, folders):
+                self.note(run, folder, (time.monotonic() - begun) / len(missing))
+        return self.scores(runs)
+
+    def prepare(self, run, folder):
+        """Makes a run folder with nothing in it but the configuration: that of a run at its beginning."""
+        process = subprocess.Popen(self.command(run, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not (folder / "config.toml").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        for left in [path for path in folder.iterdir() if path.name != "config.toml"]:
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    # --- Both
+
+    def time_left(self):
+        left = self.deadline - time.monotonic() if self.deadline else None
+        if left is not None and left <= 0:
+            raise TimeoutError
+        return left
+
+    def command(self, run, folder):
+        command = [self.args.adfq, "train", run.env, "--agents", run.agent, "--steps", str(run.steps), "--seeds", str(run.seed)]
+        command += ["--out", str(folder), *self.args.add.split()]
+        for name, value in {**always(run.steps), **run.settings}.items():
+            command += ["--set", f"{name}={toml(value)}"]
+        return command
+
+    def note(self, run, folder, seconds):
+        score, final = scored(folder / "evaluations.csv", run.steps)
+        self.known[run.key()] = score
+        self.write([*run[:4], json.dumps(run.settings), run.steps, run.seed, score, final, round(seconds, 1)])
+
+    def scores(self, runs):
+        """The score of each environment, agent and trial: the mean over its seeds."""
+        found = {}
+        for run in runs:
+            found.setdefault((run.env, run.agent, run.trial), []).append(self.known[run.key()])
+        return {which: statistics.mean(several) for which, several in found.items()}
+
+
+def planned(env, agent, rung, trials, steps, seeds):
+    """A run of each trial with each seed."""
+    return [Run(env, agent, rung, trial, settings, steps, seed) for trial, settings in trials.items() for seed in seeds]
+
+
+def always(steps):
+    return {
+        "evaluation.every": max(1, steps // EVALUATIONS),
+        "evaluation.episodes": 5,
+        "evaluation.final_episodes": 20,
+        "logging.checkpoint": steps,
+    }
 
 
 def key(row):
@@ -298,9 +358,10 @@ def presets(record):
     texts = {}
     for (env, family), rows in verdicts.items():
         general = [row for row in rows if row["trial"] == "0" and row["agent"] == family]
-        # Where no other settings were judged, the general ones were the best that was found.
-        tuned = [row for row in rows if row["trial"] != "0"] or general
+        tuned = [row for row in rows if row["trial"] != "0"]
         if general:
+            # Where nothing that was found is better on fresh seeds, the preset has the general settings.
+            tuned = max(general, tuned or general, key=lambda judged: statistics.mean(float(row["final"]) for row in judged))
             texts[f"{short(env)}-{family}"] = preset(env, family, tuned, general, tried(record, env, family))
     return texts
 
@@ -368,7 +429,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--out", default="results/presets")
     parser.add_argument("--scale", type=float, default=1.0, help="shorter or longer runs")
-    parser.add_argument("--crew", action="store_true", help="the runs of a trial side by side in one process, as on a GPU")
+    parser.add_argument("--together", metavar="WORDS", help="all runs of a rung in one process, which gets these words, as '--device cuda'")
     parser.add_argument("--seconds", type=float, help="stop after this time; the same command again goes on")
     parser.add_argument("--add", default="--threads 1 --preset default", help="further words for adfq train")
     parser.add_argument("searches", nargs="*", metavar="ENV:AGENT", help="all, control, games, or some of: " + " ".join(known))
@@ -383,21 +444,17 @@ def main():
         if search not in known:
             parser.error(f"there is no search {search}")
     tuner = Tuner(args)
+    parts = [tuple(search.rsplit(":", 1)) for search in searches]
 
-    def search(envs, agent):
+    def search(work, *what):
         try:
-            tuner.search_crew(envs, agent) if args.crew else tuner.search(*envs, agent)
+            work(*what)
         except (TimeoutError, subprocess.TimeoutExpired):
-            print(f"{' '.join(envs)} {agent}: not done in time", flush=True)
+            print(f"{what}: not done in time", flush=True)
 
-    parts = [search.rsplit(":", 1) for search in searches]
-    if args.crew:
-        games = {agent: [env for env, by in parts if by == agent and env in GAMES] for agent in AGENTS}
-        todo = [(envs, agent) for agent, envs in games.items() if envs]
-        todo += [([env], agent) for env, agent in parts if env not in GAMES]
-    else:
-        todo = [([env], agent) for env, agent in parts]
-    threads = [threading.Thread(target=search, args=one) for one in todo]
+    if args.together is not None:
+        return search(tuner.search_together, parts)
+    threads = [threading.Thread(target=search, args=(tuner.search, *part)) for part in parts]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
 

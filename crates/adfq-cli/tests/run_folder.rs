@@ -318,7 +318,7 @@ fn a_run_goes_on_without_any_replay_memory_at_all() {
     let dir = tempdir().unwrap();
     for env in ["cartpole", "minatar/breakout"] {
         let run = dir.path().join(env.replace('/', "-"));
-        succeed(train(&run, env, &["steps=1000", "logging.checkpoint=500", "learning.batch=64"]));
+        succeed(train(&run, env, &["envs=1", "steps=1000", "logging.checkpoint=500", "learning.batch=64"]));
         set_back(&run);
         saved(&run, "replay-").iter().for_each(|path| fs::remove_file(path).unwrap());
         let told = said(with(resume(&run), "--refill"));

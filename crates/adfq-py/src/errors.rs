@@ -2,8 +2,8 @@
 
 use pyo3::create_exception;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyImportError, PyMemoryError, PyOSError, PyPermissionError,
-    PyRuntimeError, PyValueError,
+    PyBlockingIOError, PyFileExistsError, PyFileNotFoundError, PyImportError, PyMemoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -120,6 +120,8 @@ fn of_file(error: adfq_files::Error) -> PyErr {
     let text = error.to_string();
     match error {
         adfq_files::Error::Denied { .. } => PyPermissionError::new_err(text),
+        // As Python's own locks that do not wait.
+        adfq_files::Error::InUse { .. } => PyBlockingIOError::new_err(text),
         error if error.is_not_found() => PyFileNotFoundError::new_err(text),
         _ => PyOSError::new_err(text),
     }

@@ -15,6 +15,9 @@ from ._progress import Progress
 from .config import Config, assignments
 from .model import Model, load
 
+# How a run ended, its step, and its exception.
+Ending = tuple[str, int, "BaseException | None"]
+
 
 def train_many(
     envs: str | Sequence[str],
@@ -37,29 +40,63 @@ def train_many(
 
     The same call again goes on with what is missing. A run that fails does not stop the others; its exception is raised at the end.
     """
-    names = [envs] if isinstance(envs, str) else list(envs)
-    words = [agents] if isinstance(agents, str) else list(agents)
-    found = [environment(name, None, trust) for name in names]
+    host, names = host_of(listed(envs), trust)
+    changes = assignments(settings, {}) + list(set)
+    runs = planned(host, names, listed(agents), list(seeds), steps, preset, changes)
+    placed = [(os.fspath(pathlib.Path(out) / name), config) for name, config in runs]
+    total = sum(Config(config)["steps"] for _, config in runs)
+    with Progress(progress_bar, 0, total, f"{len(runs)} runs") as progress:
+        endings = train(host, placed, progress, device=device, jobs=jobs, threads=threads)
+    failed = [(folder, error) for (folder, _), (_, _, error) in zip(placed, endings) if error is not None]
+    if failed:
+        folder, error = failed[0]
+        raise AdfqError(f"{len(failed)} of {len(runs)} runs failed; {folder}: {error}") from error
+    return [load(folder, device=device, threads=threads, trust=trust) for folder, _ in placed]
+
+
+def listed(words: str | Sequence[str]) -> list[str]:
+    """One name, or several."""
+    return [words] if isinstance(words, str) else list(words)
+
+
+def host_of(envs: Sequence[str], trust: bool) -> tuple[_adfq.Host, list[str]]:
+    """Where runs find these environments, and the names that configurations have for them."""
+    found = [environment(name, None, trust) for name in envs]
     host = _adfq.Host(sys.executable, trust)
     for each in found:
         each.register(host)
-    changes = assignments(settings, {}) + list(set)
+    return host, [each.name for each in found]
+
+
+def planned(
+    host: _adfq.Host,
+    envs: list[str],
+    agents: list[str],
+    seeds: list[int],
+    steps: int | None,
+    preset: str | None,
+    changes: list[str],
+) -> list[tuple[str, _adfq.Config]]:
+    """Every agent with every seed in every environment: the name of its folder, and its configuration."""
     configs = _adfq.plan(
-        host,
-        [each.name for each in found],
-        agents=words,
-        policy=None,
-        seeds=list(seeds),
-        preset=preset,
-        config=None,
-        steps=steps,
-        settings=changes,
+        host, envs, agents=agents, policy=None, seeds=seeds, preset=preset, config=None, steps=steps, settings=changes
     )
-    place = pathlib.Path(out)
-    folders = [os.fspath(place / _adfq.folder_name(config, changes)) for config in configs]
+    return [(_adfq.folder_name(config, changes), config) for config in configs]
+
+
+def train(
+    host: _adfq.Host,
+    runs: Sequence[tuple[str, _adfq.Config]],
+    progress: Progress,
+    *,
+    device: str,
+    jobs: int | None,
+    threads: int | None,
+) -> list[Ending]:
+    """Trains these runs, each in its folder, and goes on with those that are there. Says how each ended."""
     training = _adfq.Training(
         host,
-        [(folder, config, None) for folder, config in zip(folders, configs)],
+        [(folder, config, None) for folder, config in runs],
         device=device,
         at_once=jobs,
         threads=threads,
@@ -68,11 +105,4 @@ def train_many(
         evaluations=False,
         checkpoints=False,
     )
-    total = sum(Config(config)["steps"] for config in configs)
-    with Progress(progress_bar, 0, total, f"{len(configs)} runs") as progress:
-        endings = follow(training, progress, lambda *_: None)
-    failed = [(folder, error) for folder, (_, _, error) in zip(folders, endings) if error is not None]
-    if failed:
-        folder, error = failed[0]
-        raise AdfqError(f"{len(failed)} of {len(configs)} runs failed; {folder}: {error}") from error
-    return [load(folder, device=device, threads=threads, trust=trust) for folder in folders]
+    return follow(training, progress, lambda *_: None)
