@@ -111,7 +111,7 @@ fn time_step(device: &Device, runs: &mut Runs) -> Result<f64> {
 /// The median times from so many observations in page-locked memory to their outputs there, and with the copy that puts
 /// them there, in µs.
 fn time_acting(there: &Learners, space: &Space, rows: usize) -> Result<[f64; 2]> {
-    let mut acting = Acting::new(there.engine(), space, 1, rows)?;
+    let mut acting = Acting::new(there, rows)?;
     let mut rng = stream(1, "gpu");
     let seen: Vec<u8> = (0..space.observation_len()).map(|_| rng.random()).collect();
     let (mut alone, mut with_copy) = (Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ fn time_acting(there: &Learners, space: &Space, rows: usize) -> Result<[f64; 2]>
         let start = Instant::now();
         acting.rows().for_each(|row| row.copy_from_slice(&seen));
         let copied = Instant::now();
-        std::hint::black_box(acting.forward(there.engine())?);
+        std::hint::black_box(acting.forward(there)?);
         alone.push(copied.elapsed().as_secs_f64() * 1e6);
         with_copy.push(start.elapsed().as_secs_f64() * 1e6);
     }

@@ -235,7 +235,7 @@ impl Judge {
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         let row = learner.network().forward(&learner.online, observation, &mut self.pass)?;
-        learner.estimate(env, observation, row, out)
+        learner.estimate(env, observation, row, &[], out)
     }
 
     /// What the learner believes of what its player sees.

@@ -95,17 +95,18 @@ impl Learner {
         &self.space
     }
 
-    /// What is believed, given the online network's outputs for a state.
+    /// What is believed, given the online network's outputs for a state and what a GPU found beside them.
     pub(crate) fn estimate(
         &mut self,
         env: Option<usize>,
         observation: &[f32],
         row: &[f32],
+        beside: &[f64],
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         out.clear();
         let (actions, rewards) = (self.space.actions, self.rewards);
-        self.algorithm.estimate(&State { env, observation, row, actions, rewards }, out)
+        self.algorithm.estimate(&State { env, observation, row, beside, actions, rewards }, out)
     }
 
     /// An error unless the network is one for this space.

@@ -11,6 +11,9 @@ pub(crate) struct Observation {
     frame_bytes: usize,
     /// The frames, oldest first.
     frames: Vec<u8>,
+    /// Whether the latest is the first of an episode. Nothing that is saved depends on it.
+    #[serde(skip)]
+    is_first: bool,
 }
 
 impl Observation {
@@ -20,6 +23,7 @@ impl Observation {
             decoder: Decoder::new(space),
             frame_bytes: space.frame_bytes(),
             frames: vec![0; space.frame_bytes() * space.stack],
+            is_first: false,
         }
     }
 
@@ -39,6 +43,7 @@ impl Observation {
     /// The first frame of an episode: copies of it stand for those before it.
     pub fn start(&mut self, frame: &[u8]) {
         self.frames.chunks_exact_mut(self.frame_bytes).for_each(|slot| slot.copy_from_slice(frame));
+        self.is_first = true;
     }
 
     /// A later frame.
@@ -46,6 +51,13 @@ impl Observation {
         self.frames.copy_within(self.frame_bytes.., 0);
         let latest = self.frames.len() - self.frame_bytes;
         self.frames[latest..].copy_from_slice(frame);
+        self.is_first = false;
+    }
+
+    /// Whether the latest frame is the first of an episode, as far as that was seen here.
+    #[cfg(feature = "cuda")]
+    pub fn is_first(&self) -> bool {
+        self.is_first
     }
 
     /// The latest frame.

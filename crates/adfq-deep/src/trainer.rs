@@ -107,7 +107,9 @@ impl Trainer {
     }
 
     /// Runs on the CPU, all at the same step.
-    pub fn on_cpu(runs: Vec<Run>) -> Result<Self> {
+    pub fn on_cpu(mut runs: Vec<Run>) -> Result<Self> {
+        // They may come from a GPU.
+        runs.iter_mut().try_for_each(|run| run.replay.bring_frames())?;
         let backend = Box::new(Cpu::new(&runs)?);
         Self::on(backend, runs)
     }
@@ -351,30 +353,33 @@ impl Trainer {
             backend.learn(runs)?;
         }
         backend.act(runs)?;
-        each_sound(runs, |_, run| run.choose())?;
         watch.lap_in_step(|timeline| &mut timeline.acting);
-        // Environments in other processes step while gradient steps are put on a GPU's stream.
-        each_sound(runs, |_, run| Ok(run.envs.begin(&run.actions)?))?;
-        watch.lap_in_step(|timeline| &mut timeline.stepping);
-        if backend.lags() {
+        let learns_first = backend.learns_first();
+        if learns_first {
             backend.learn(runs)?;
+            watch.lap_in_step(|timeline| &mut timeline.learning);
         }
-        watch.lap_in_step(|timeline| &mut timeline.learning);
+        // On a GPU there may be many runs: those of one go on this thread, those of many on all cores.
+        let act = |run: &mut Run| {
+            run.choose()?;
+            Ok(run.envs.begin(&run.actions)?)
+        };
+        match backend.lags() {
+            true => {
+                let nothing = vec![(); runs.len()];
+                each_sound_beside(runs, nothing, |run, ()| act(run))?;
+            }
+            false => each_sound(runs, |_, run| act(run))?,
+        }
+        watch.lap_in_step(|timeline| &mut timeline.stepping);
+        // Environments in other processes step while gradient steps are put on a GPU's stream.
+        if backend.lags() && !learns_first {
+            backend.learn(runs)?;
+            watch.lap_in_step(|timeline| &mut timeline.learning);
+        }
         each_sound(runs, |_, run| run.finish_step())?;
         watch.lap_in_step(|timeline| &mut timeline.stepping);
-        each_sound(runs, |number, run| {
-            for env in 0..run.config.envs {
-                match run.restarted.contains(&env) {
-                    true => {
-                        run.begin_anew(env, |replay, frame| backend.interrupt(number, env, frame, replay))
-                    }
-                    false => run
-                        .remember(env, |transition, written| backend.wrote(number, env, transition, written)),
-                }?;
-            }
-            run.count_step();
-            Ok(())
-        })?;
+        backend.remember(runs)?;
         match backend.lags() {
             true => backend.collect(runs, false)?,
             false => backend.learn(runs)?,
@@ -430,6 +435,25 @@ pub(crate) fn each_sound(
         if run.failure.is_none() {
             run.failure = work(number, run).err();
         }
+    }
+    check_sound(runs)
+}
+
+/// The same on all cores, with something of each run's own. What is done to a run must not depend on the others. One alone
+/// stays on this thread: to wake another takes longer than a step.
+pub(crate) fn each_sound_beside<T: Send>(
+    runs: &mut [Run],
+    mut own: Vec<T>,
+    work: impl Fn(&mut Run, &mut T) -> Result<()> + Sync,
+) -> Result<()> {
+    let work = |(run, own): (&mut Run, &mut T)| {
+        if run.failure.is_none() {
+            run.failure = work(run, own).err();
+        }
+    };
+    match runs.len() {
+        1 => runs.iter_mut().zip(&mut own).for_each(work),
+        _ => runs.par_iter_mut().zip(&mut own).for_each(work),
     }
     check_sound(runs)
 }

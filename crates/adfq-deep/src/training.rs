@@ -349,7 +349,8 @@ pub fn jobs_in(folder: &Path, configs: Vec<Config>, settings: &[String]) -> Vec<
 }
 
 /// Trains these runs to their ends, several side by side. Runs that are finished already stay as they are. Runs that were
-/// stopped continue. A run that fails does not stop the others. When it is time to stop, all runs are saved. The timelines say
+/// stopped continue. A run that fails does not stop the others. When it is time to stop, all runs are saved. Outcomes are in the
+/// order of the jobs. The timelines say
 /// where the time went: on a GPU that of each group of runs, on the CPU that of all runs added up.
 pub fn train<'a>(
     jobs: Vec<Job>,
@@ -420,7 +421,7 @@ fn on_cpu(
     watch: &Watch,
     stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
-    let order: Vec<PathBuf> = jobs.iter().map(|job| job.folder.clone()).collect();
+    let order = folders_of(&jobs);
     let at_once = resources.jobs.unwrap_or(cores()).clamp(1, jobs.len().max(1));
     let alone = jobs.len() == 1 && resources.threads.is_none();
     let queue = Mutex::new(VecDeque::from(jobs));
@@ -452,17 +453,26 @@ fn on_cpu(
             });
         }
     }
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = |folder: PathBuf| match done.iter().position(|outcome| outcome.folder == folder) {
-        Some(at) => done.swap_remove(at),
-        None => Outcome { folder, ending: None },
-    };
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     let timelines = timelines.into_inner().unwrap_or_else(PoisonError::into_inner);
     let added_up = timelines.into_iter().reduce(|mut sum: Timeline, timeline| {
         sum += timeline;
         sum
     });
-    Ok((order.into_iter().map(outcome).collect(), added_up.into_iter().collect()))
+    Ok((in_order(order, done), added_up.into_iter().collect()))
+}
+
+fn folders_of(jobs: &[Job]) -> Vec<PathBuf> {
+    jobs.iter().map(|job| job.folder.clone()).collect()
+}
+
+/// What became of the jobs in these folders, in their order. One that is missing was not begun.
+fn in_order(folders: Vec<PathBuf>, mut done: Vec<Outcome>) -> Vec<Outcome> {
+    let outcome = |folder: PathBuf| match done.iter().position(|outcome| outcome.folder == folder) {
+        Some(at) => done.swap_remove(at),
+        None => Outcome { folder, ending: None },
+    };
+    folders.into_iter().map(outcome).collect()
 }
 
 /// Trains one run, which was begun at this moment, and says where its time went.

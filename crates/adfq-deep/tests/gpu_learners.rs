@@ -5,8 +5,8 @@
 use adfq::batch::{Batch, Column};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq::update::{NoiseKind, RuleKind, Update};
-use adfq_deep::algorithm::{AdfqSettings, Algorithms, RewardRange};
-use adfq_deep::backend::cuda::{Drawn, Learners, Member, Updates};
+use adfq_deep::algorithm::{AdfqSettings, Algorithms, Estimate, Keeps, RewardRange, State};
+use adfq_deep::backend::cuda::{Acting, Drawn, Learners, Member, Updates};
 use adfq_deep::config::TargetUpdate;
 use adfq_deep::learner::Learner;
 use adfq_deep::replay::{PrioritySettings, Replay, Sample, Transition};
@@ -88,8 +88,15 @@ impl World {
     }
 }
 
+/// A learner that has tried some pairs, for algorithms that keep account of them.
 fn learner(config: &Config, space: &Space) -> Learner {
-    Learner::new(config, space, &Algorithms::default()).expect("a learner")
+    let mut learner = Learner::new(config, space, &Algorithms::default()).expect("a learner");
+    let mut rng = stream(config.seed, "visits");
+    for _ in 0..20 {
+        let seen: Vec<f32> = (0..space.observation_len()).map(|_| rng.random_range(-1.0..1.0)).collect();
+        learner.algorithm.acted(&seen, rng.random_range(0..space.actions));
+    }
+    learner
 }
 
 /// Learners on the device, and those of the CPU that they started from.
@@ -376,6 +383,10 @@ fn a_step_is_that_of_the_cpu() {
                         if seed == 3 {
                             config = config.with("adfq.rule=exact").expect("a rule");
                         }
+                        // More heads than a dueling one may have.
+                        let heads =
+                            if *name == "image" { "bootstrapped.heads=10" } else { "bootstrapped.heads=20" };
+                        config = config.with(heads).expect("heads");
                         // Means of 100 in place of 1 would hide errors of the gradient in those of the loss.
                         config.with("split={rewards = [0.0, 0.01], features = 16}").expect("settings")
                     })
@@ -419,6 +430,12 @@ fn a_step_is_that_of_the_cpu() {
                     if metrics.contains(&false) {
                         failures
                             .push(format!("{name} {precision:?} {agent:?} {run}: {found:?} {expected:?}"));
+                    }
+                    let exact = precision == Precision::Full;
+                    let errors = drawn.errors.iter().zip(&learner.errors);
+                    if exact && errors.clone().any(|(a, b)| (a - b).abs() > 1e-4 * (1.0 + b.abs())) {
+                        failures
+                            .push(format!("{name} {agent:?} {run}: errors {:?}", errors.collect::<Vec<_>>()));
                     }
                     println!("{name} {precision:?} {agent:?} run {run}: {off:.1e}");
                     if off > most || off.is_nan() {
@@ -483,7 +500,7 @@ fn practise(device: &Device, space: &Space, configs: &[Config]) -> Vec<Practised
 fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     let Some(device) = device() else { return };
     let image = space(&[12, 12, 1], PIXELS, 4, 6);
-    for agents in [["adfq"; 3], ["dqn", "ddqn", "dqn"], ["bootstrapped"; 3]] {
+    for agents in [["adfq"; 3], ["dqn", "ddqn", "dqn"], ["split"; 3], ["bootstrapped"; 3]] {
         let configs: Vec<Config> = (0..3)
             .map(|seed| Config { seed: seed as u64, ..config(agents[seed], &image, 2, 300, true) })
             .collect();
@@ -493,6 +510,154 @@ fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
             let alone = practise(&device, &image, std::slice::from_ref(config));
             assert!(alone[0] == together[run], "{:?} {run}", config.agent);
         }
+    }
+}
+
+/// Random observations of all environments, on the device and as numbers.
+fn show(acting: &mut Acting, space: &Space, rng: &mut ChaCha8Rng) -> Vec<Vec<f32>> {
+    let show = |row: &mut [u8]| {
+        match space.element {
+            Element::U8 { .. } => row.fill_with(|| rng.random()),
+            Element::F32 => row.as_chunks_mut::<4>().0.iter_mut().for_each(|number| {
+                *number = rng.random_range(-1.0_f32..1.0).to_ne_bytes();
+            }),
+        }
+        floats(row, space.element)
+    };
+    acting.rows().map(show).collect()
+}
+
+/// What an algorithm believes, from what the device found beside the outputs and from the observation itself.
+fn believed(learner: &mut Learner, beside: &[f64], observation: &[f32], row: &[f32]) -> [Vec<Estimate>; 2] {
+    let (actions, rewards) = (learner.space().actions, learner.rewards);
+    [(beside, &[][..]), (&[][..], observation)].map(|(beside, observation)| {
+        let state = State { env: None, observation, row, beside, actions, rewards };
+        let mut found = vec![];
+        learner.algorithm.estimate(&state, &mut found).expect("estimates");
+        found
+    })
+}
+
+/// The frames of an observation as they are stacked, oldest first.
+fn stack(frames: &[Vec<u8>], space: &Space, out: &mut [u8]) {
+    let inner = space.frame.last().copied().unwrap_or(1) * space.element.bytes();
+    for (k, frame) in frames.iter().enumerate() {
+        let rows = out.chunks_exact_mut(inner * frames.len());
+        rows.zip(frame.chunks_exact(inner))
+            .for_each(|(out, row)| out[k * inner..][..inner].copy_from_slice(row));
+    }
+}
+
+/// Where only the newest frames go up, observations are those that are put together on the host.
+#[test]
+fn observations_turn_to_their_newest_frames() {
+    let Some(device) = device() else { return };
+    for space in [
+        space(&[12, 12, 1], PIXELS, 4, 6),
+        space(&[5, 3, 2], PIXELS, 3, 4),
+        space(&[3], Element::F32, 4, 3),
+        space(&[9, 7, 1], PIXELS, 2, 3),
+    ] {
+        let configs: Vec<Config> =
+            (0..2).map(|seed| Config { seed, ..config("dqn", &space, 3, 300, true) }).collect();
+        let (there, _) = learners(&device, &space, &configs, Precision::Tf32);
+        let (mut whole, mut turned) =
+            (Acting::new(&there, 3).expect("room"), Acting::new(&there, 3).expect("room"));
+        let (mut world, mut rng) = (World::new(&configs[0], &space), stream(9, "starts"));
+        let mut seen: Vec<Vec<Vec<u8>>> = (0..6).map(|_| vec![world.frame(); space.stack]).collect();
+        let outputs = |acting: &mut Acting, seen: &[Vec<Vec<u8>>]| -> Vec<f32> {
+            acting.rows().zip(seen).for_each(|(row, frames)| stack(frames, &space, row));
+            let found = acting.forward(&there).expect("outputs");
+            (0..6).flat_map(|number| found.row(number).to_vec()).collect()
+        };
+        assert_eq!(outputs(&mut whole, &seen), outputs(&mut turned, &seen));
+        for step in 0..9 {
+            let (frames, began) = turned.newest();
+            let padded = frames.len() / 6;
+            for (number, seen) in seen.iter_mut().enumerate() {
+                let (frame, starts) = (world.frame(), rng.random_range(0..4) == 0);
+                match starts {
+                    true => seen.fill(frame.clone()),
+                    false => {
+                        seen.remove(0);
+                        seen.push(frame.clone());
+                    }
+                }
+                frames[number * padded..][..frame.len()].copy_from_slice(&frame);
+                began[number] = starts.into();
+            }
+            let found = turned.forward_newest(&there).expect("outputs");
+            let found: Vec<f32> = (0..6).flat_map(|number| found.row(number).to_vec()).collect();
+            assert_eq!(found, outputs(&mut whole, &seen), "{:?}, step {step}", space.frame);
+        }
+    }
+}
+
+/// Features, matrices and counts are those of the CPU, bit for bit, and so is what follows from them.
+#[test]
+fn visits_are_those_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let cases = [
+        (space(&[12, 12, 1], PIXELS, 4, 6), 3, 40),
+        (space(&[4], Element::F32, 1, 2), 5, 256),
+        (space(&[10, 10, 4], Element::U8 { scale: 1.0 }, 1, 3), 1, 600),
+    ];
+    for (space, envs, features) in cases {
+        let configs: Vec<Config> = (0..2)
+            .map(|seed| {
+                let config = Config { seed, ..config("split", &space, envs, 100 * envs, true) };
+                config.with(&format!("split.features={features}")).expect("features")
+            })
+            .collect();
+        let (mut there, mut own) = learners(&device, &space, &configs, Precision::Full);
+        let (mut acting, mut rng) = (Acting::new(&there, envs).expect("room"), stream(7, "shown"));
+        for _ in 0..12 {
+            let seen = show(&mut acting, &space, &mut rng);
+            let found = acting.forward(&there).expect("outputs");
+            for (number, seen) in seen.iter().enumerate() {
+                let mut beside = vec![];
+                found.beside(number, &mut beside);
+                let [here, expected] = believed(&mut own[number / envs], &beside, seen, found.row(number));
+                assert_eq!(here, expected, "{features} features");
+            }
+            // Some environments take the same action.
+            let actions: Vec<u32> =
+                (0..2 * envs).map(|_| rng.random_range(0..space.actions as u32)).collect();
+            acting.acted(&mut there, &actions).expect("visits");
+            for (number, (seen, &action)) in seen.iter().zip(&actions).enumerate() {
+                own[number / envs].algorithm.acted(seen, action as usize);
+            }
+        }
+        for (run, learner) in own.iter().enumerate() {
+            let Keeps::Visits(expected) = learner.algorithm.keeps() else { panic!("no visits") };
+            let (counts, inverse) = there.visits(run).expect("visits").expect("visits");
+            assert_eq!(counts, expected.counts, "{features} features");
+            assert!(inverse == expected.inverse, "{features} features");
+        }
+    }
+}
+
+/// The priors that the device adds are those of the CPU.
+#[test]
+fn priors_are_those_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let image = space(&[12, 12, 1], PIXELS, 4, 6);
+    let configs: Vec<Config> =
+        (0..2).map(|seed| Config { seed, ..config("bootstrapped", &image, 3, 300, true) }).collect();
+    let (there, mut own) = learners(&device, &image, &configs, Precision::Full);
+    let mut acting = Acting::new(&there, 3).expect("room");
+    let seen = show(&mut acting, &image, &mut stream(3, "shown"));
+    let found = acting.forward(&there).expect("outputs");
+    for (number, seen) in seen.iter().enumerate() {
+        let mut beside = vec![];
+        found.beside(number, &mut beside);
+        assert_eq!(beside.len(), 10 * 6);
+        let [here, expected] = believed(&mut own[number / 3], &beside, seen, found.row(number));
+        let near = |a: f32, b: f32| (a - b).abs() < 1e-4 * (1.0 + b.abs());
+        assert!(
+            here.iter().zip(&expected).all(|(a, b)| near(a.mean, b.mean) && near(a.sd, b.sd)),
+            "{here:?} {expected:?}"
+        );
     }
 }
 
@@ -567,6 +732,13 @@ fn runs_that_differ_too_much_are_refused() {
     let own = [learner(&one, &vector), learner(&other, &vector)];
     let refused = Learners::new(&device, &vector, &[&own[0], &own[1]], Precision::Tf32).err();
     assert!(matches!(refused, Some(Error::Setting { name: "learning.adam", .. })));
+    // Networks of the same shape, but one has a prior.
+    let dqn = config("dqn", &vector, 1, 300, true);
+    let bootstrapped =
+        config("bootstrapped", &vector, 1, 300, true).with("bootstrapped.heads=1").expect("one head");
+    let own = [learner(&dqn, &vector), learner(&bootstrapped, &vector)];
+    let refused = Learners::new(&device, &vector, &[&own[0], &own[1]], Precision::Tf32).err();
+    assert!(matches!(refused, Some(Error::Setting { name: "agent", .. })));
     let (mut alone, mut own) = learners(&device, &vector, std::slice::from_ref(&one), Precision::Tf32);
     let mut worlds = [World::new(&one, &vector)];
     assert!(matches!(learn(&mut alone, &worlds, &mut own), Err(Error::Replay(_))));

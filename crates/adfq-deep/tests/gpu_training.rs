@@ -1,8 +1,12 @@
 //! Whole trainings on a GPU: the same bits twice, alone or beside others, and checkpoints that the CPU takes up. Where there
 //! is no GPU it says so and passes.
 
+use adfq_deep::algorithm::{
+    Algorithm, Algorithms, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
+};
 use adfq_deep::metrics::Metrics;
-use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer};
+use adfq_deep::training::Device as Place;
+use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer, Training};
 use adfq_env::{Env, Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::Device;
 use std::path::Path;
@@ -20,17 +24,27 @@ fn config(seed: u64) -> Config {
     config
 }
 
+/// The same for another agent, with its own policy.
+fn config_of(agent: &str, seed: u64) -> Config {
+    let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
+    Config { agent, policy, ..config(seed) }
+}
+
 /// A run in a folder of its own, and what writes there.
-fn begin(config: &Config, folder: &Path) -> (Run, Observers<'static>) {
-    let run = Run::new(config, &Host::default()).unwrap();
+fn begin(config: &Config, host: &Host, folder: &Path) -> (Run, Observers<'static>) {
+    let run = Run::new(config, host).unwrap();
     let folder = RunFolder::create(&folder.join(config.seed.to_string()), &run).unwrap();
-    let observers = folder.observers(&run, Box::new(|| 0.0)).unwrap();
+    let observers = folder.keep_replay(true).observers(&run, Box::new(|| 0.0)).unwrap();
     (run, observers)
 }
 
 /// Trains these runs together in folders of their own.
 fn train(device: &Device, configs: &[Config], folder: &Path) -> Trainer {
-    let begun = configs.iter().map(|config| begin(config, folder));
+    train_on(&Host::default(), device, configs, folder)
+}
+
+fn train_on(host: &Host, device: &Device, configs: &[Config], folder: &Path) -> Trainer {
+    let begun = configs.iter().map(|config| begin(config, host, folder));
     let (runs, mut observers): (Vec<_>, Vec<_>) = begun.unzip();
     let mut trainer = Trainer::on_cuda(device, runs).unwrap();
     assert!(trainer.train(&mut observers, &AtomicBool::new(false)).unwrap());
@@ -46,13 +60,85 @@ fn result(folder: &Path, seed: u64) -> String {
 fn the_same_bits_twice_and_alone() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
     let folder = tempfile::tempdir().unwrap();
-    let [once, twice, alone] = ["once", "twice", "alone"].map(|name| folder.path().join(name));
-    train(&device, &[config(0), config(1)], &once);
-    train(&device, &[config(0), config(1)], &twice);
-    train(&device, &[config(1)], &alone);
-    assert_eq!([0, 1].map(|seed| result(&once, seed)), [0, 1].map(|seed| result(&twice, seed)));
-    assert_eq!(result(&once, 1), result(&alone, 1));
-    assert_ne!(result(&once, 0), result(&once, 1));
+    for agent in Algorithms::default().names() {
+        let [once, twice, alone] =
+            ["once", "twice", "alone"].map(|name| folder.path().join(agent).join(name));
+        let configs = [0, 1].map(|seed| config_of(agent, seed));
+        let trainer = train(&device, &configs, &once);
+        assert!(trainer.runs().iter().all(|run| run.updates() > 1_000), "{agent}");
+        train(&device, &configs, &twice);
+        train(&device, &configs[1..], &alone);
+        let both = |folder: &Path| [0, 1].map(|seed| result(folder, seed));
+        assert_eq!(both(&once), both(&twice), "{agent}");
+        assert_eq!(result(&once, 1), result(&alone, 1), "{agent}");
+        assert_ne!(result(&once, 0), result(&once, 1), "{agent}");
+    }
+}
+
+/// An algorithm without what it brings to a GPU.
+struct OnHost(Box<dyn Algorithm>);
+
+impl Algorithm for OnHost {
+    fn groups(&self) -> usize {
+        self.0.groups()
+    }
+
+    fn output(&self) -> adfq_nn::Output {
+        self.0.output()
+    }
+
+    fn passes(&self) -> Passes {
+        self.0.passes()
+    }
+
+    fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> adfq_deep::Result<Loss> {
+        self.0.loss(batch, outputs, gradient)
+    }
+
+    fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> adfq_deep::Result<()> {
+        self.0.estimate(state, out)
+    }
+
+    fn sees_observations(&self) -> bool {
+        self.0.sees_observations()
+    }
+
+    fn begin_episode(&mut self, env: usize) {
+        self.0.begin_episode(env);
+    }
+
+    fn acted(&mut self, observation: &[f32], action: usize) {
+        self.0.acted(observation, action);
+    }
+
+    fn save(&self) -> adfq_deep::Result<Vec<u8>> {
+        self.0.save()
+    }
+
+    fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
+        self.0.restore(state)
+    }
+}
+
+/// One training in several environments: its groups of runs do not notice each other either, and are told in their order.
+#[test]
+fn several_environments_in_one_training_are_the_same_bits_as_alone() {
+    if Device::open(0).is_err() {
+        return println!("not tested: no GPU");
+    }
+    let train = |envs: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let training = Training::new(envs[0]).agents(["adfq-ts", "dqn"]).unwrap().seeds(0..2).steps(1_200);
+        let training = training.set("learning.warmup=200").set("replay.capacity=1000").device(Place::Cuda(0));
+        let training = training.set("evaluation.every=600").set("evaluation.final_episodes=3");
+        let envs = envs.iter().map(ToString::to_string).collect();
+        Training { envs, ..training }.run(folder.path()).unwrap()
+    };
+    let envs = ["cartpole", "acrobot", "minatar/breakout", "minatar/asterix", "deepsea-10"];
+    let alone: Vec<_> = envs.iter().flat_map(|env| train(&[env])).collect();
+    for _ in 0..3 {
+        assert_eq!(train(&envs), alone);
+    }
 }
 
 /// Algorithms without a kernel of their own: the loss is computed on the host.
@@ -61,18 +147,22 @@ fn losses_on_the_host_are_the_same_bits_twice_and_learn() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
     let folder = tempfile::tempdir().unwrap();
     for agent in ["split", "bootstrapped"] {
-        let [once, twice] = ["once", "twice"].map(|name| folder.path().join(agent).join(name));
-        let configs = [0, 1].map(|seed| {
-            let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
-            Config { agent, policy, ..config(seed) }
+        let mut host = Host::default();
+        let on_host = Descriptor::new("on-host", "", move |config, space| {
+            let config = Algorithms::default().with_agent(config.clone(), agent, None)?;
+            Ok(Box::new(OnHost(Algorithms::default().get(agent)?.build(&config, space)?)))
         });
-        train(&device, &configs, &once);
-        let trainer = train(&device, &configs, &twice);
-        assert_eq!(
-            [0, 1].map(|seed| result(&once, seed)),
-            [0, 1].map(|seed| result(&twice, seed)),
-            "{agent}"
-        );
+        host.algorithms.register(on_host).unwrap();
+        let [once, twice] = ["once", "twice"].map(|name| folder.path().join(agent).join(name));
+        let configs = [0, 1].map(|seed| Config {
+            agent: "on-host".to_owned(),
+            policy: "epsilon".to_owned(),
+            ..config(seed)
+        });
+        train_on(&host, &device, &configs, &once);
+        let trainer = train_on(&host, &device, &configs, &twice);
+        let both = |folder: &Path| [0, 1].map(|seed| result(folder, seed));
+        assert_eq!(both(&once), both(&twice), "{agent}");
         assert!(trainer.runs().iter().all(|run| run.updates() > 1_000), "{agent}");
     }
 }
@@ -80,18 +170,61 @@ fn losses_on_the_host_are_the_same_bits_twice_and_learn() {
 #[test]
 fn the_cpu_goes_on_from_a_checkpoint_of_the_gpu() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    for agent in Algorithms::default().names() {
+        let folder = tempfile::tempdir().unwrap();
+        let trainer = train(&device, &[config_of(agent, 3)], folder.path());
+        let (held, run, warnings) = RunFolder::resume(&folder.path().join("3"), &Host::default()).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(run.step(), 1_500);
+        assert_eq!(run.replay(), trainer.run().replay());
+        let own = |run: &Run| run.learner().algorithm.save().unwrap();
+        assert_eq!(own(&run), own(trainer.run()), "{agent}");
+        let mut observers = held.observers(&run, Box::new(|| 0.0)).unwrap();
+        let mut trainer = Trainer::on_cpu(vec![run]).unwrap();
+        trainer.evaluate(2).unwrap();
+        assert!(trainer.run().evaluation().unwrap().mean() > 0.0);
+        trainer.advance().unwrap();
+        observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+    }
+}
+
+/// Groups of runs that do not fit together train in threads of their own, and do not notice each other.
+#[test]
+fn groups_side_by_side_are_the_same_bits_as_alone() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
     let folder = tempfile::tempdir().unwrap();
-    let trainer = train(&device, &[config(3)], folder.path());
-    let (held, run, warnings) = RunFolder::resume(&folder.path().join("3"), &Host::default()).unwrap();
-    assert!(warnings.is_empty(), "{warnings:?}");
-    assert_eq!(run.step(), 1_500);
-    assert_eq!(run.replay(), trainer.run().replay());
-    let mut observers = held.observers(&run, Box::new(|| 0.0)).unwrap();
-    let mut trainer = Trainer::on_cpu(vec![run]).unwrap();
-    trainer.evaluate(2).unwrap();
-    assert!(trainer.run().evaluation().unwrap().mean() > 0.0);
-    trainer.advance().unwrap();
-    observers.iter_mut().for_each(|observer| observer.checkpoint(trainer.run()).unwrap());
+    let agents = Algorithms::default().names();
+    let folder_of = |name: &str, agent: &str| folder.path().join(name).join(agent);
+    for agent in &agents {
+        train(&device, &[config_of(agent, 0)], &folder_of("alone", agent));
+    }
+    std::thread::scope(|scope| {
+        for agent in &agents {
+            let (device, folder) = (device.beside().unwrap(), folder_of("beside", agent));
+            scope.spawn(move || drop(train(&device, &[config_of(agent, 0)], &folder)));
+        }
+    });
+    for agent in &agents {
+        assert_eq!(result(&folder_of("alone", agent), 0), result(&folder_of("beside", agent), 0), "{agent}");
+    }
+}
+
+/// The frames come back from the GPU when runs go on elsewhere.
+#[test]
+fn runs_leave_the_gpu_with_all_that_they_remember() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let configs = [0, 1].map(|seed| Config { envs: 4, ..config(seed) });
+    let trainer = train(&device, &configs, folder.path());
+    let digests = |trainer: &Trainer| -> Vec<_> {
+        trainer.runs().iter().map(|run| run.replay().digest().unwrap()).collect()
+    };
+    let before = digests(&trainer);
+    let again = Trainer::on_cuda(&device, trainer.into_runs()).unwrap();
+    assert_eq!(digests(&again), before);
+    let mut here = Trainer::on_cpu(again.into_runs()).unwrap();
+    assert_eq!(digests(&here), before);
+    here.advance().unwrap();
 }
 
 /// Presses Ctrl-C at the first row of metrics from a step on.
@@ -108,11 +241,21 @@ impl Observer for Until {
 fn stopped_and_resumed_it_is_the_same_bits() {
     let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
     // At step 1,000 there is an evaluation, which is stopped and played anew.
-    for (agent, stopped_at) in [("adfq", 830), ("bootstrapped", 830), ("adfq", 1_000), ("split", 1_000)] {
+    for (agent, envs, stopped_at) in [
+        ("adfq", 1, 830),
+        ("ddqn", 4, 832),
+        ("bootstrapped", 1, 830),
+        ("bootstrapped", 4, 832),
+        ("split", 1, 830),
+        ("split", 4, 832),
+        ("adfq", 1, 1_000),
+        ("dqn", 1, 1_000),
+        ("bootstrapped", 4, 1_000),
+        ("split", 4, 1_000),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let configs = [0, 1].map(|seed| {
-            let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
-            let mut config = Config { agent, policy, ..config(seed) };
+            let mut config = Config { envs, ..config_of(agent, seed) };
             config.logging.metrics = 10;
             config
         });
@@ -120,7 +263,7 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         train(&device, &configs, &whole);
         let stop = Arc::new(AtomicBool::new(false));
         let begun = configs.iter().map(|config| {
-            let (run, mut observers) = begin(config, &parts);
+            let (run, mut observers) = begin(config, &Host::default(), &parts);
             observers.push(Box::new(Until(stopped_at, stop.clone())));
             (run, observers)
         });
@@ -221,7 +364,7 @@ fn train_beside(envs: Box<dyn Envs>, evaluation: Box<dyn Env>) -> Option<u64> {
     let broken = Run::with_envs(&config(0), &Host::default(), envs, evaluation).unwrap();
     let held = RunFolder::create(&beside.join("0"), &broken).unwrap();
     let first = held.observers(&broken, Box::new(|| 0.0)).unwrap();
-    let (sound, second) = begin(&config(1), &beside);
+    let (sound, second) = begin(&config(1), &Host::default(), &beside);
     let mut trainer = Trainer::on_cuda(&device, vec![broken, sound]).unwrap();
     assert!(trainer.train(&mut [first, second], &AtomicBool::new(false)).unwrap());
     let [broken, sound] = trainer.runs() else { unreachable!() };

@@ -227,7 +227,10 @@ fn its_own_policy_explores_by_its_scores() {
     let (row, rewards) = ([0.25, -0.5], RewardRange::default());
     let mut found = vec![];
     sarsa
-        .estimate(&State { env: Some(0), observation: &[], row: &row, actions: 2, rewards }, &mut found)
+        .estimate(
+            &State { env: Some(0), observation: &[], row: &row, beside: &[], actions: 2, rewards },
+            &mut found,
+        )
         .unwrap();
     assert_eq!(found.iter().map(|e| (e.mean, e.score)).collect::<Vec<_>>(), [(0.25, -0.25), (-0.5, 0.5)]);
     let pi = 1.0 / (1.0 + (-0.75_f32 / 0.5).exp());

@@ -303,6 +303,53 @@ fn the_same_bits() {
     }
 }
 
+/// A step in which the target network follows in the same pass is a step and then a soft copy, bit for bit, of a copy that takes
+/// no step too.
+#[test]
+fn targets_follow_in_the_same_pass() {
+    let Some((device, _turn)) = device() else { return };
+    for (name, network, rows) in networks().into_iter().filter(|(name, ..)| *name != "atari") {
+        for tau in [0.005, 1.0] {
+            let problem = Problem::new(&network, 2, rows, Observations::Floats);
+            let learn = |at_once: bool| {
+                let mut engine = Engine::new(&device, &network, 2, problem.observations, Precision::Tf32)
+                    .expect("an engine");
+                let target: Vec<f32> = problem.params.iter().map(|param| 0.5 * param + 0.125).collect();
+                engine.upload(Which::Online, &problem.params).expect("parameters");
+                engine.upload(Which::Target, &target).expect("parameters");
+                let (mut pass, floats) =
+                    (engine.pass(1, rows).expect("a pass"), Buffer::of(&device, &problem.floats()));
+                let floats = floats.expect("floats");
+                let input = Input::Floats(&floats);
+                let mut out_grad = problem.out_grad.clone();
+                for step in 0..3 {
+                    // The first copy takes no step the last time.
+                    if step == 2 {
+                        out_grad[0] = f32::NAN;
+                    }
+                    engine.forward(&mut pass, &[View { which: Which::Online, input }]).expect("forward");
+                    pass.out_grad_mut().upload(&out_grad).expect("gradient");
+                    let clip = Clip::PerTensor(0.5);
+                    match at_once {
+                        true => {
+                            engine.learn_and_follow(&mut pass, input, &SETTINGS, clip, tau).expect("a step")
+                        }
+                        false => {
+                            engine.learn(&mut pass, input, &SETTINGS, clip).expect("a step");
+                            engine.update_target(tau).expect("a copy");
+                        }
+                    }
+                }
+                assert_eq!(engine.skipped().expect("counts"), [1, 0], "{name}");
+                [Which::Online, Which::Target].map(|which| engine.download(which).expect("parameters"))
+            };
+            let (at_once, apart) = (learn(true), learn(false));
+            assert!(at_once == apart, "{name} {tau}");
+            assert!(at_once[0] != at_once[1] || tau == 1.0, "{name}");
+        }
+    }
+}
+
 /// Backward and Adam in one, against the CPU engine and apart from its neighbours.
 #[test]
 fn learning_in_one_call() {

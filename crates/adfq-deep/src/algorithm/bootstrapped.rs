@@ -13,7 +13,8 @@
 //! has every deviation from the papers.
 
 use super::{
-    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State, Sums, largest,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Keeps, Loss, Outputs, Passes, State,
+    Sums, largest,
 };
 use crate::config::check;
 use crate::{Config, Error, Result};
@@ -200,8 +201,15 @@ impl Algorithm for Bootstrapped {
     }
 
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
-        let Prior { network, params, scale, single, .. } = &mut self.prior;
-        let priors = network.forward(params, state.observation, single)?;
+        let Prior { network, params, scale, single, here, .. } = &mut self.prior;
+        let priors = match state.beside {
+            [] => network.forward(params, state.observation, single)?,
+            beside => {
+                here.clear();
+                here.extend(beside.iter().map(|&prior| prior as f32));
+                here
+            }
+        };
         let (actions, heads) = (self.actions, self.settings.heads);
         let acting = state.env.and_then(|env| self.acting.heads.get(env));
         for action in 0..actions {
@@ -239,6 +247,22 @@ impl Algorithm for Bootstrapped {
         }
         self.acting = acting;
         Ok(())
+    }
+
+    fn cuda(&self) -> Option<CudaLoss> {
+        let word = |shift: u32| f64::from((self.masks >> shift) as u32);
+        let own = vec![
+            self.settings.heads as f64,
+            f64::from(self.prior.scale),
+            self.settings.mask,
+            word(32),
+            word(0),
+        ];
+        Some(CudaLoss { name: NAME, source: include_str!("kernels/bootstrapped.cu"), own, defines: &[] })
+    }
+
+    fn keeps(&self) -> Keeps<'_> {
+        Keeps::Network(&self.prior.params)
     }
 }
 
@@ -299,7 +323,7 @@ mod tests {
     fn priors_never_change() {
         let priors = |learner: &mut crate::learner::Learner| {
             let mut found = vec![];
-            learner.estimate(Some(0), &[0.3, -0.7, 0.2], &[0.0; 16], &mut found).unwrap();
+            learner.estimate(Some(0), &[0.3, -0.7, 0.2], &[0.0; 16], &[], &mut found).unwrap();
             found
         };
         let (mut fresh, mut old) = (learner(NAME), practised(NAME));
@@ -321,7 +345,7 @@ mod tests {
         let mut at = |env, head| {
             bootstrapped.acting.heads[0] = head;
             let mut found = vec![];
-            let state = State { env, observation: &observation, row: &row, actions: 2, rewards };
+            let state = State { env, observation: &observation, row: &row, beside: &[], actions: 2, rewards };
             bootstrapped.estimate(&state, &mut found).unwrap();
             found
         };

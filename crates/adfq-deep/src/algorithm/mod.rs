@@ -8,6 +8,7 @@
 
 mod adfq;
 mod bootstrapped;
+mod device;
 mod double_dqn;
 mod dqn;
 mod own_variance;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
+pub use device::{CudaLoss, Keeps, Visits};
 pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
 
@@ -87,25 +89,17 @@ pub trait Algorithm: Send + Sync {
     fn cuda(&self) -> Option<CudaLoss> {
         None
     }
-}
 
-/// A loss in CUDA. `source` defines a device function `loss_NAME`, where NAME is the algorithm's; see
-/// `backend/cuda/kernels/loss.cu` for what it is given and what it must write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CudaLoss {
-    /// The algorithm's name, as in the function's.
-    pub name: &'static str,
-    /// The text.
-    pub source: &'static str,
-    /// Numbers that the function finds in `own`, at most [`CudaLoss::OWN`].
-    pub own: Vec<f64>,
-    /// Parts of the kernels that are compiled only where somebody needs them.
-    pub defines: &'static [&'static str],
-}
+    /// What has to lie on a GPU for that, beside its networks.
+    fn keeps(&self) -> Keeps<'_> {
+        Keeps::Nothing
+    }
 
-impl CudaLoss {
-    /// How many numbers of its own a loss may have.
-    pub const OWN: usize = 8;
+    /// A gradient step was made on a GPU. These are the sums that its kernel left for the algorithm's own metrics.
+    fn learned_there(&mut self, _sums: [f32; 3]) {}
+
+    /// Takes up the [`Visits::counts`] and [`Visits::inverse`] that a GPU has.
+    fn take_visits(&mut self, _counts: &[f64], _inverse: &[f64]) {}
 }
 
 /// Forward passes of a gradient step, beside the online network's on s.
@@ -210,10 +204,12 @@ pub struct Loss {
 pub struct State<'a> {
     /// The environment of the training in which it is met; none in an evaluation.
     pub env: Option<usize>,
-    /// The observation. Empty unless the algorithm sees observations.
+    /// The observation. Empty unless the algorithm sees observations, and where `beside` is not.
     pub observation: &'a [f32],
     /// The online network's outputs.
     pub row: &'a [f32],
+    /// What a GPU found with what the algorithm [keeps](Keeps) there. Empty where the algorithm has to compute it itself.
+    pub beside: &'a [f64],
     /// Number of actions |A|.
     pub actions: usize,
     /// The rewards received so far.

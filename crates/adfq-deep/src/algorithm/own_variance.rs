@@ -23,7 +23,7 @@ pub(super) struct OwnVariance {
     size: usize,
     noise: f64,
     /// A row for each input of the random layer, and one for the constant.
-    weights: Vec<f32>,
+    pub weights: Vec<f32>,
     /// P_a, row by row, for each action.
     pub inverse: Vec<f64>,
 }

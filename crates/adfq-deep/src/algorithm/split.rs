@@ -13,8 +13,8 @@
 use super::adfq::Limits;
 use super::own_variance::OwnVariance;
 use super::{
-    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, State,
-    Sums, bounds, largest,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Keeps, Loss, Outputs, Passes,
+    RewardRange, State, Sums, Visits, bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Result};
@@ -131,6 +131,19 @@ struct Learned {
     summed: u64,
 }
 
+impl Learned {
+    /// Those that a GPU keeps, in its order.
+    fn counts(&self) -> [f64; Visits::COUNTS] {
+        [self.pairs, self.batches as f64, self.square, self.noise]
+    }
+
+    fn take_counts(&mut self, counts: &[f64]) {
+        if let [pairs, batches, square, noise] = *counts {
+            (self.pairs, self.batches, self.square, self.noise) = (pairs, batches as u64, square, noise);
+        }
+    }
+}
+
 /// The belief over one pair, and the hopeful value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Believed {
@@ -203,13 +216,14 @@ impl Split {
         Scales { prior: prior as f32, noise: noise as f32, most: high }
     }
 
-    /// Beliefs and hopeful values for a row of the network's outputs.
-    fn believe(&self, features: &[f64], row: &[f32], scales: Scales, out: &mut Vec<Believed>) {
+    /// Beliefs and hopeful values for a row of the network's outputs, given the share h of the prior variance that is left
+    /// of each action.
+    fn believe(&self, left: impl Fn(usize) -> f64, row: &[f32], scales: Scales, out: &mut Vec<Believed>) {
         let (actions, reach) = (self.actions, self.settings.reach as f32);
         let top = reach * scales.prior.sqrt();
         out.clear();
         for action in 0..actions {
-            let left = self.own.left(features, action).max(f64::MIN_POSITIVE);
+            let left = left(action).max(f64::MIN_POSITIVE);
             let visits = f64::from(self.settings.noise as f32) * (1.0 / left - 1.0);
             // k = w / (w + n v): the share of the prior that is left.
             let (noise, prior) = (f64::from(scales.noise), f64::from(scales.prior));
@@ -241,7 +255,8 @@ impl Split {
             let (reward, discount) = (batch.reward[i], batch.discount[i]);
             let mut value = Value { mean: 0.0, var: 0.0, hope: 0.0 };
             if !batch.terminal[i] {
-                self.believe(&self.own.features(state), row, scales, &mut beliefs);
+                let features = self.own.features(state);
+                self.believe(|action| self.own.left(&features, action), row, scales, &mut beliefs);
                 let (best, _) = largest(&row[..self.actions]);
                 value = value_of(&beliefs, best);
                 let parts = [beliefs[best].own, beliefs[best].inherited].map(|part| f64::from(part.sqrt()));
@@ -312,8 +327,18 @@ impl Algorithm for Split {
     }
 
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
-        let (scales, mut beliefs) = (self.scales(&self.rewards(&state.rewards)), vec![]);
-        self.believe(&self.own.features(state.observation), state.row, scales, &mut beliefs);
+        let (there, mut beliefs) = (state.beside.split_at_checked(Visits::COUNTS), vec![]);
+        if let Some((counts, _)) = there {
+            self.learned.take_counts(counts);
+        }
+        let scales = self.scales(&self.rewards(&state.rewards));
+        match there {
+            Some((_, left)) => self.believe(|action| left[action], state.row, scales, &mut beliefs),
+            None => {
+                let features = self.own.features(state.observation);
+                self.believe(|action| self.own.left(&features, action), state.row, scales, &mut beliefs);
+            }
+        }
         out.extend(beliefs.iter().map(|belief| {
             let rho = -0.5 * libm::logf(belief.var().max(self.limits.min_var));
             Estimate { mean: belief.mean, sd: self.limits.var(rho).sqrt(), score: belief.hope }
@@ -360,6 +385,46 @@ impl Algorithm for Split {
         self.learned = Learned { pairs, batches, square, noise, sums: [own, inherited], summed };
         self.own.inverse = numbers.collect();
         Ok(())
+    }
+
+    fn cuda(&self) -> Option<CudaLoss> {
+        let SplitSettings { features, noise, reach, rewards: [least, greatest], .. } = self.settings;
+        let numbers = [
+            noise as f32,
+            reach as f32,
+            least as f32,
+            greatest as f32,
+            self.limits.min_var,
+            self.limits.max_var,
+        ];
+        (features <= Visits::MOST).then(|| CudaLoss {
+            name: NAME,
+            source: include_str!("kernels/split.cu"),
+            own: numbers.map(f64::from).to_vec(),
+            defines: &[],
+        })
+    }
+
+    fn keeps(&self) -> Keeps<'_> {
+        let (weights, inverse) = (&self.own.weights[..], &self.own.inverse[..]);
+        Keeps::Visits(Visits {
+            features: self.settings.features,
+            weights,
+            inverse,
+            counts: self.learned.counts(),
+        })
+    }
+
+    /// Own and inherited sd of the best actions in s′, and how many there are.
+    fn learned_there(&mut self, [own, inherited, count]: [f32; 3]) {
+        self.learned.sums[0] += f64::from(own);
+        self.learned.sums[1] += f64::from(inherited);
+        self.learned.summed += count as u64;
+    }
+
+    fn take_visits(&mut self, counts: &[f64], inverse: &[f64]) {
+        self.learned.take_counts(counts);
+        self.own.inverse.copy_from_slice(inverse);
     }
 }
 
@@ -439,7 +504,7 @@ mod tests {
         let mut pass = adfq_nn::Workspace::new(learner.network(), 1, 1).unwrap();
         let row = learner.network().forward(&learner.online, &tried, &mut pass).unwrap().to_vec();
         let mut found = vec![];
-        learner.estimate(None, &tried, &row, &mut found).unwrap();
+        learner.estimate(None, &tried, &row, &[], &mut found).unwrap();
         let split = split_of(&learner);
         let prior = f64::from(split.scales(&split.rewards(&learner.rewards)).prior);
         let (sd, hope) = (|a: usize| f64::from(found[a].sd), |a: usize| f64::from(found[a].score));

@@ -10,8 +10,8 @@ pub(crate) use cuda::Cuda;
 
 use crate::Result;
 use crate::evaluate::Player;
-use crate::replay::{Replay, Transition, Written};
-use crate::run::Run;
+use crate::run::{Plain, Run};
+use crate::trainer::each_sound;
 
 /// Computes for runs that go step by step together. A run that fails is noted in the run; an error is for all.
 pub(crate) trait Backend {
@@ -26,20 +26,14 @@ pub(crate) trait Backend {
         false
     }
 
-    /// A transition was stored in a run's replay memory.
-    fn wrote(
-        &mut self,
-        _run: usize,
-        _env: usize,
-        _transition: &Transition,
-        _written: &Written,
-    ) -> Result<()> {
-        Ok(())
+    /// Whether gradient steps may be put on a stream before the environments step: neither looks at what the other does.
+    fn learns_first(&self) -> bool {
+        false
     }
 
-    /// Cuts off the episode of an environment in a run's replay memory, as [`Replay::interrupt`] does.
-    fn interrupt(&mut self, _run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
-        Ok(replay.interrupt(env, frame)?)
+    /// Has every run remember the step that its environments have taken.
+    fn remember(&mut self, runs: &mut [Run]) -> Result<()> {
+        each_sound(runs, |_, run| run.remember_step(&mut Plain))
     }
 
     /// Counts in what gradient steps were like, as far as that is known, or all of them.

@@ -90,6 +90,9 @@ pub enum ReplayError {
     /// An index that stands for no transition, or for none any more.
     #[error("replay: the transition {0} is not in the memory (any more): sample again")]
     Stale(u64),
+    /// Frames that lie on a GPU and cannot be read from there.
+    #[error("replay: the frames lie on a GPU, and are not read from there: {0}")]
+    Away(String),
     /// A saved memory that does not fit.
     #[error("replay: the saved memory does not fit: {0}; it is damaged, or was saved under other settings")]
     State(String),

@@ -45,6 +45,7 @@ mod ring;
 mod sample;
 mod settings;
 mod state;
+mod store;
 mod stored;
 mod sum_tree;
 #[cfg(test)]
@@ -63,6 +64,10 @@ pub(crate) use digest::Digest;
 pub(crate) use frames::Decoder;
 use priority::Priorities;
 use ring::{Layout, Ring, Slot, TERMINATED, TRUNCATED};
+#[cfg(any(test, feature = "cuda"))]
+use std::sync::Arc;
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) use store::Elsewhere;
 
 /// What a push changed, for memories that mirror this one.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +89,14 @@ pub(crate) struct Entry {
     pub action: u32,
     /// The flags of `ring`.
     pub flags: u8,
+}
+
+#[cfg(feature = "cuda")]
+impl Entry {
+    /// Action and flags in one word, as a GPU has them.
+    pub fn word(&self) -> u32 {
+        self.action | u32::from(self.flags) << 24
+    }
 }
 
 /// A replay memory.
@@ -150,6 +163,7 @@ impl Replay {
     }
 
     /// The same; `written` becomes what changed.
+    #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn write(&mut self, env: usize, transition: &Transition, written: &mut Written) -> Result<()> {
         let first = self.ring(env)?.kept().end;
         let slot = checked_slot((self.layout.frame_bytes, self.actions), transition)?;
@@ -254,6 +268,21 @@ impl Replay {
         Ok(())
     }
 
+    /// Brings frames that lie elsewhere to the host's memory.
+    pub(crate) fn bring_frames(&mut self) -> Result<()> {
+        let room = self.layout.slots * self.layout.frame_bytes;
+        self.rings.iter_mut().try_for_each(|ring| ring.frames_mut().come_back(room))
+    }
+
+    /// Gives the host's memory of all frames back: they lie elsewhere now, by place, and go there when they are written.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn leave_frames(&mut self, elsewhere: &Arc<dyn Elsewhere>) {
+        let bytes = self.layout.slots * self.layout.frame_bytes;
+        for (env, ring) in self.rings.iter_mut().enumerate() {
+            ring.frames_mut().leave(elsewhere.clone(), env * bytes);
+        }
+    }
+
     /// Slots in all.
     fn places(&self) -> usize {
         self.layout.slots * self.rings.len()
@@ -301,10 +330,10 @@ impl Replay {
         self.rings[env].kept().map(move |counter| self.entry(env, counter))
     }
 
-    /// The frame at a place.
-    pub(crate) fn frame_at(&self, place: usize) -> &[u8] {
-        let ring = &self.rings[place / self.layout.slots];
-        ring.frame(ring.counter_at(place % self.layout.slots))
+    /// The frames of an environment that are in the host's memory, by place.
+    pub(crate) fn frames_of(&self, env: usize) -> Result<std::borrow::Cow<'_, [u8]>> {
+        let ring = self.ring(env)?;
+        ring.frames_at(0..ring.kept().end.min(self.layout.slots as u64) as usize)
     }
 
     /// The index of the transition at a place.

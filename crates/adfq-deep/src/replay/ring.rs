@@ -5,7 +5,9 @@
 //! frame the last of them, without a step. An episode that was interrupted has one too, though no step of it says so:
 //! slots once written stay as they are.
 
+use super::store::Store;
 use super::{ReplayError, Result};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The first frame of an episode.
@@ -56,7 +58,7 @@ pub(super) struct NStep {
 pub(super) struct Ring {
     pub layout: Layout,
     slots: Vec<Slot>,
-    frames: Vec<u8>,
+    frames: Store,
     /// The counter of the next slot to be written.
     head: u64,
     /// The counter before which slots are lost, as after a file could not be read; 0 if none are.
@@ -82,6 +84,7 @@ impl Ring {
         let kept = head.min(layout.slots as u64) as usize;
         slots.resize(kept, Slot::default());
         frames.resize(kept * layout.frame_bytes, 0);
+        let frames = Store::Here(frames);
         Ok(Self { layout, slots, frames, head, floor, start: 0, window: 0..0, len: 0 })
     }
 
@@ -143,10 +146,20 @@ impl Ring {
         &self.slots[self.place(counter)]
     }
 
-    /// The frame in a slot that is there.
+    /// The frame in a slot that is there, if it is in the host's memory; else nothing.
     pub fn frame(&self, counter: u64) -> &[u8] {
-        let bytes = self.layout.frame_bytes;
-        &self.frames[self.place(counter) * bytes..][..bytes]
+        let (start, bytes) = (self.place(counter) * self.layout.frame_bytes, self.layout.frame_bytes);
+        self.frames.here(start..start + bytes)
+    }
+
+    /// Whether frames lie elsewhere.
+    pub fn is_away(&self) -> bool {
+        self.frames.is_away()
+    }
+
+    /// The frames by place, to be put elsewhere or brought back.
+    pub fn frames_mut(&mut self) -> &mut Store {
+        &mut self.frames
     }
 
     /// How many of the `stack` - 1 frames before this one belong to its episode.
@@ -211,15 +224,14 @@ impl Ring {
         let place = self.place(self.head);
         if place == self.slots.len() {
             self.slots.push(slot);
-            self.frames.extend_from_slice(frame);
+            self.frames.push(frame);
         } else {
             // Where slots are lost there is nothing to overwrite.
             if self.kept().start + self.layout.slots as u64 == self.head {
                 self.retire(changed);
             }
             self.slots[place] = slot;
-            let bytes = self.layout.frame_bytes;
-            self.frames[place * bytes..][..bytes].copy_from_slice(frame);
+            self.frames.set(place, frame);
         }
         self.head += 1;
         self.admit(changed);
@@ -266,22 +278,29 @@ impl Ring {
         self.start.max(self.head.saturating_sub(self.layout.n_step as u64))
     }
 
-    /// Slots and frames in order of age, in the one or two pieces in which they lie.
-    pub fn pieces(&self, counters: Range<u64>) -> impl Iterator<Item = (&[Slot], &[u8])> {
+    /// The places of these counters in order of age, in the one or two pieces in which they lie.
+    pub fn pieces(&self, counters: Range<u64>) -> impl Iterator<Item = Range<usize>> {
         let (from, count) = (self.place(counters.start), (counters.end - counters.start) as usize);
         let straight = count.min(self.layout.slots - from);
+        [from..from + straight, 0..count - straight].into_iter().filter(|piece| !piece.is_empty())
+    }
+
+    /// The slots at these places.
+    pub fn slots_at(&self, places: Range<usize>) -> &[Slot] {
+        &self.slots[places]
+    }
+
+    /// Their frames, wherever they are.
+    pub fn frames_at(&self, places: Range<usize>) -> Result<Cow<'_, [u8]>> {
         let bytes = self.layout.frame_bytes;
-        let piece = move |places: Range<usize>| {
-            (&self.slots[places.clone()], &self.frames[places.start * bytes..places.end * bytes])
-        };
-        [from..from + straight, 0..count - straight].into_iter().filter(|p| !p.is_empty()).map(piece)
+        self.frames.read(places.start * bytes..places.end * bytes)
     }
 
     /// Writes one slot of a blank ring.
     pub fn fill(&mut self, counter: u64, slot: Slot, frame: &[u8]) {
-        let (place, bytes) = (self.place(counter), self.layout.frame_bytes);
+        let place = self.place(counter);
         self.slots[place] = slot;
-        self.frames[place * bytes..][..bytes].copy_from_slice(frame);
+        self.frames.set(place, frame);
     }
 
     /// Works out of the filled slots what [`Ring::push`] would have kept account of. The error is a counter whose slot

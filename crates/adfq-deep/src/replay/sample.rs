@@ -108,6 +108,9 @@ impl Replay {
     /// Looks up the transitions of `out.index` and fills in all that [`Replay::draw`] does not.
     pub fn gather(&self, out: &mut Sample) -> Result<()> {
         let (batch, len) = (out.index.len(), self.decoder.len);
+        if self.rings.iter().any(Ring::is_away) {
+            return Err(ReplayError::Away("they are learned from where they lie".to_owned()));
+        }
         out.resize(batch, len);
         let (obs, next) = out.both.split_at_mut(batch * len);
         let rows = obs.chunks_exact_mut(len).zip(next.chunks_exact_mut(len));

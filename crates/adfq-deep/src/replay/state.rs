@@ -96,11 +96,12 @@ impl Replay {
         let (written, counters) = (self.ring(env)?, self.counters_since(env, from)?);
         let count = (counters.end - counters.start) as usize;
         let mut steps = Vec::with_capacity(count * RECORD);
-        for slot in written.pieces(counters.clone()).flat_map(|(slots, _)| slots) {
+        for slot in written.pieces(counters.clone()).flat_map(|places| written.slots_at(places)) {
             steps.extend_from_slice(&encode(slot));
         }
-        let pieces = written.pieces(counters.clone()).map(|(_, frames)| frames).collect::<Vec<_>>();
-        let frames = Frames::copy(pieces.into_iter(), count, self.layout.frame_bytes);
+        let pieces = written.pieces(counters.clone()).map(|places| written.frames_at(places));
+        let pieces = pieces.collect::<Result<Vec<_>>>()?;
+        let frames = Frames::of(pieces, count, self.layout.frame_bytes);
         Ok(Segment { env, first: counters.start, count: count as u64, steps, frames })
     }
 

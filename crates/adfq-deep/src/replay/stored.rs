@@ -3,6 +3,7 @@
 
 use super::bits::{pack, packed_len, unpack};
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use std::borrow::Cow;
 use std::io::{Read, Result, Write};
 
 /// The frames of a segment, one after the other.
@@ -18,25 +19,15 @@ pub enum Frames {
 }
 
 impl Frames {
-    /// A copy of so many frames of so many bytes, which lie in these pieces: bits if they are.
-    pub(super) fn copy<'a>(
-        pieces: impl Iterator<Item = &'a [u8]> + Clone,
-        count: usize,
-        frame_bytes: usize,
-    ) -> Self {
-        let mut bits = vec![];
-        // The first frame says mostly whether it is worth the memory.
-        let is_worth =
-            pieces.clone().next().is_none_or(|frames| pack(&frames[..frame_bytes], frame_bytes, &mut bits));
-        bits.clear();
-        if is_worth {
-            bits.reserve_exact(count * packed_len(frame_bytes));
-            if pieces.clone().all(|frames| pack(frames, frame_bytes, &mut bits)) {
-                return Self::Bits(bits);
-            }
+    /// So many frames of so many bytes, which lie in these pieces: bits if they are. What is borrowed is copied.
+    pub(super) fn of(pieces: Vec<Cow<[u8]>>, count: usize, frame_bytes: usize) -> Self {
+        if let Some(bits) = bits_of(pieces.iter().map(|piece| &piece[..]), count, frame_bytes) {
+            return Self::Bits(bits);
         }
-        let mut bytes = Vec::with_capacity(count * frame_bytes);
-        pieces.for_each(|frames| bytes.extend_from_slice(frames));
+        let mut pieces = pieces.into_iter();
+        let mut bytes = pieces.next().map_or_else(Vec::new, Cow::into_owned);
+        bytes.reserve_exact(count * frame_bytes - bytes.len());
+        pieces.for_each(|piece| bytes.extend_from_slice(&piece));
         Self::Bytes(bytes)
     }
 
@@ -67,6 +58,24 @@ impl Frames {
         };
         Reader { from, bits: vec![0; packed], frame: vec![0; frame_bytes] }
     }
+}
+
+/// A bit for each byte of these frames, if all are 0 or 1.
+fn bits_of<'a>(
+    pieces: impl Iterator<Item = &'a [u8]> + Clone,
+    count: usize,
+    frame_bytes: usize,
+) -> Option<Vec<u8>> {
+    let mut bits = vec![];
+    // The first frame says mostly whether it is worth the memory.
+    let mut first = pieces.clone();
+    if !first.next().is_none_or(|frames| pack(&frames[..frame_bytes], frame_bytes, &mut bits)) {
+        return None;
+    }
+    bits.clear();
+    bits.reserve_exact(count * packed_len(frame_bytes));
+    let mut pieces = pieces;
+    pieces.all(|frames| pack(frames, frame_bytes, &mut bits)).then_some(bits)
 }
 
 /// Frames that are read one by one: no more than one of them is unpacked at a time, whatever a file says.
@@ -121,7 +130,7 @@ mod tests {
     fn what_is_compressed_comes_back_and_is_small() {
         // More than a block of LZ4.
         let bytes = frames(5_000);
-        let packed = Frames::copy([&bytes[..300], &bytes[300..]].into_iter(), 5_000, 100).compressed();
+        let packed = Frames::of(vec![bytes[..300].into(), bytes[300..].into()], 5_000, 100).compressed();
         assert!(
             matches!(&packed, Frames::Lz4(packed) if packed.len() * 4 < bytes.len()),
             "{}",
@@ -134,10 +143,10 @@ mod tests {
     fn what_cannot_be_compressed_stays() {
         let mut noise = vec![0; 10_000];
         adfq::random::stream(0, "noise").fill_bytes(&mut noise);
-        let frames = Frames::copy([&noise[..]].into_iter(), 100, 100).compressed();
+        let frames = Frames::of(vec![noise[..].into()], 100, 100).compressed();
         assert_eq!(frames, Frames::Bytes(noise.clone()));
         assert!(read(&frames, 100).unwrap() == noise);
-        assert_eq!(Frames::copy([].into_iter(), 0, 100).compressed(), Frames::Bits(vec![]));
+        assert_eq!(Frames::of(vec![], 0, 100).compressed(), Frames::Bits(vec![]));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The memory as a whole: against a model that keeps everything, against the formulas, and saved and restored.
 
+mod away;
 mod mirror;
 mod naive;
 mod saved;

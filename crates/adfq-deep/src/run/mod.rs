@@ -71,13 +71,13 @@ pub struct Run {
     pub(crate) timeline: Timeline,
     /// The network's outputs for the present observations, and the actions that follow from them.
     pub(crate) rows: Vec<f32>,
+    /// What a GPU found of them beside; empty on the CPU.
+    pub(crate) beside: Vec<f64>,
     pub(crate) actions: Vec<usize>,
     /// The present observations, as the network sees them.
     pub(crate) inputs: Vec<f32>,
     estimates: Vec<Estimate>,
     written: Written,
-    /// Whether the replay memory is also kept elsewhere, which has to be told what is stored.
-    pub(crate) mirrored: bool,
 }
 
 /// What a step in every environment makes due.
@@ -86,6 +86,34 @@ pub(crate) struct Due {
     pub gradient_steps: u64,
     /// Whether the target network becomes a copy of the online one.
     pub copy: bool,
+}
+
+/// Where a run stores what happens: in its replay memory, and in whatever else keeps a copy of it.
+pub(crate) trait Memory {
+    /// Stores a step of an environment. `written` is for those who need to know where.
+    fn store(
+        &mut self,
+        env: usize,
+        step: &Transition,
+        replay: &mut Replay,
+        written: &mut Written,
+    ) -> Result<()>;
+
+    /// Cuts off the episode of an environment, as [`Replay::interrupt`] does.
+    fn cut(&mut self, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()>;
+}
+
+/// The replay memory alone.
+pub(crate) struct Plain;
+
+impl Memory for Plain {
+    fn store(&mut self, env: usize, step: &Transition, replay: &mut Replay, _: &mut Written) -> Result<()> {
+        Ok(replay.push(env, step)?)
+    }
+
+    fn cut(&mut self, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        Ok(replay.interrupt(env, frame)?)
+    }
 }
 
 impl Run {
@@ -150,11 +178,11 @@ impl Run {
             summary: None,
             timeline: Timeline::default(),
             rows: vec![],
+            beside: vec![],
             actions: vec![0; config.envs],
             inputs: vec![0.0; config.envs * space.observation_len()],
             estimates: vec![],
             written: Written::default(),
-            mirrored: false,
             config: config.clone(),
             host: host.clone(),
             replay,
@@ -176,15 +204,15 @@ impl Run {
     /// they were, at the frame that the agent saw last. Nothing is reported of these.
     pub(crate) fn interrupt(&mut self) -> Result<()> {
         for env in 0..self.config.envs {
-            self.cut_off(env, |replay, frame| Ok(replay.interrupt(env, frame)?))?;
+            self.cut_off(env, &mut Plain)?;
         }
         let name = format!("resumed at {}", self.step);
         self.reset_envs(stream(self.config.seed, &name).next_u64())
     }
 
     /// Cuts off the episode under way in an environment, at the frame that the agent saw last. Nothing is reported of it.
-    fn cut_off(&mut self, env: usize, cut: impl FnOnce(&mut Replay, &[u8]) -> Result<()>) -> Result<()> {
-        cut(&mut self.replay, self.observations[env].latest())?;
+    fn cut_off(&mut self, env: usize, memory: &mut impl Memory) -> Result<()> {
+        memory.cut(env, self.observations[env].latest(), &mut self.replay)?;
         self.learner.algorithm.begin_episode(env);
         self.stats.interrupt(env);
         Ok(())
@@ -221,12 +249,8 @@ impl Run {
     }
 
     /// Turns to the new episode of an environment that was started anew.
-    pub(crate) fn begin_anew(
-        &mut self,
-        env: usize,
-        cut: impl FnOnce(&mut Replay, &[u8]) -> Result<()>,
-    ) -> Result<()> {
-        self.cut_off(env, cut)?;
+    fn begin_anew(&mut self, env: usize, memory: &mut impl Memory) -> Result<()> {
+        self.cut_off(env, memory)?;
         let bytes = self.space.frame_bytes();
         self.observations[env].start(&self.envs.frames()[env * bytes..][..bytes]);
         Ok(())
@@ -329,13 +353,20 @@ impl Run {
         self.observations.iter().zip(inputs).for_each(|(observation, input)| observation.decode(input));
     }
 
+    /// Whether its algorithm looks at observations here. Where a GPU found what it needs of them, it does not.
+    pub(crate) fn looks_at_observations(&self) -> bool {
+        self.learner.algorithm.sees_observations() && self.beside.is_empty()
+    }
+
     /// Chooses an action for each row of outputs.
     pub(crate) fn choose(&mut self) -> Result<()> {
-        let (width, sees) = (self.space.observation_len(), self.learner.algorithm.sees_observations());
+        let (width, sees) = (self.space.observation_len(), self.looks_at_observations());
         let outputs = self.rows.len() / self.config.envs;
+        let found = self.beside.len() / self.config.envs;
         for (env, row) in self.rows.chunks_exact(outputs).enumerate() {
             let observation = if sees { &self.inputs[env * width..][..width] } else { &[] };
-            self.learner.estimate(Some(env), observation, row, &mut self.estimates)?;
+            let beside = &self.beside[env * found..][..found];
+            self.learner.estimate(Some(env), observation, row, beside, &mut self.estimates)?;
             if !row.iter().all(|output| output.is_finite()) {
                 return Err(diverged("belief", self.step));
             }
@@ -349,13 +380,20 @@ impl Run {
         Ok(())
     }
 
-    /// Stores what happened in one environment and turns to its next observation. `wrote` is told what
-    /// was stored if the memory is mirrored.
-    pub(crate) fn remember(
-        &mut self,
-        env: usize,
-        wrote: impl FnOnce(&Transition, &Written) -> Result<()>,
-    ) -> Result<()> {
+    /// Stores what happened in every environment, turns to the next observations and counts the step.
+    pub(crate) fn remember_step(&mut self, memory: &mut impl Memory) -> Result<()> {
+        for env in 0..self.config.envs {
+            match self.restarted.contains(&env) {
+                true => self.begin_anew(env, memory)?,
+                false => self.remember(env, memory)?,
+            }
+        }
+        self.count_step();
+        Ok(())
+    }
+
+    /// Stores what happened in one environment and turns to its next observation.
+    fn remember(&mut self, env: usize, memory: &mut impl Memory) -> Result<()> {
         let (happened, bytes) = (self.envs.steps()[env], self.space.frame_bytes());
         let over = happened.ended();
         let reward = if self.config.learning.clip_rewards { sign(happened.reward) } else { happened.reward };
@@ -368,13 +406,7 @@ impl Run {
             last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
         };
         self.learner.rewards.see(transition.reward);
-        match self.mirrored {
-            true => {
-                self.replay.write(env, &transition, &mut self.written)?;
-                wrote(&transition, &self.written)?;
-            }
-            false => self.replay.push(env, &transition)?,
-        }
+        memory.store(env, &transition, &mut self.replay, &mut self.written)?;
         self.stats.step(env, &happened);
         if happened.game_over() {
             self.learner.algorithm.begin_episode(env);
@@ -388,7 +420,7 @@ impl Run {
     }
 
     /// Counts a step in every environment, and notes what is due by it.
-    pub(crate) fn count_step(&mut self) {
+    fn count_step(&mut self) {
         let before = self.step;
         self.step += self.config.envs as u64;
         let learning = &self.config.learning;

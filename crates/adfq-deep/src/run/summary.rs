@@ -112,7 +112,7 @@ impl Summary {
             ended_early: run.step() < config.steps,
             restarts: run.restarts(),
             parameters: format!("{:016x}", digest.end()),
-            replay: format!("{:016x}", run.replay().digest()),
+            replay: format!("{:016x}", run.replay().digest()?),
             exact: run.lost.is_empty(),
             lost: run.lost.clone(),
         })

@@ -1,6 +1,9 @@
 //! Many runs on one GPU: which of them go together, and what became of each.
 
-use super::{Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, name_checkpoint, note_times};
+use super::{
+    Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, folders_of, in_order, name_checkpoint,
+    note_times,
+};
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
 use rayon::prelude::*;
@@ -19,6 +22,7 @@ pub(super) fn train(
     stop: Stop,
 ) -> Result<(Vec<Outcome>, Vec<Timeline>)> {
     let now = Instant::now();
+    let order = folders_of(&jobs);
     let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
     let mut host = host.clone();
@@ -52,7 +56,7 @@ pub(super) fn train(
         outcomes.extend(group);
         timelines.extend(timeline);
     }
-    Ok((outcomes, timelines))
+    Ok((in_order(order, outcomes), timelines))
 }
 
 /// What runs must have in common to go step by step together on a GPU, as text.
@@ -61,7 +65,7 @@ fn group_of(run: &Run) -> String {
     let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
     let memory = (replay.capacity, replay.priority.is_some());
-    let network = run.learner.network().spec();
+    let network = (run.learner.network().spec(), run.learner.algorithm.keeps().shape());
     // What is due to a run whose memory has to fill again is not what is due to others, and one that stops at a return
     // stops alone.
     let alone = !run.lost.is_empty() || evaluation.stop_at.is_some();
@@ -89,7 +93,9 @@ fn train_group(
         let ending = Some(Err(name_checkpoint(error, &folder)));
         Outcome { folder, ending }
     };
-    let mut trainer = match Trainer::on_cuda(device, runs) {
+    // Groups have threads of their own: what one captures must not hold what another puts on a stream.
+    let trainer = device.beside().map_err(Error::from).and_then(|device| Trainer::on_cuda(&device, runs));
+    let mut trainer = match trainer {
         Ok(trainer) => trainer,
         Err(error) => {
             let said = error.to_string();

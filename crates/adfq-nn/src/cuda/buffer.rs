@@ -53,6 +53,26 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
         Ok(values)
     }
 
+    /// Reads from number `start` on as many as there is room for, when everything before on the stream is done.
+    pub fn read(&self, start: usize, out: &mut [T]) -> Result<()> {
+        let from = self.part("read", start, out.len())?;
+        if out.is_empty() { Ok(()) } else { launch::download(self.device.stream(), from, out) }
+    }
+
+    /// Overwrites numbers from `start` on. Others that hold this buffer may be reading it: all do so in the stream's order.
+    pub fn write(&self, start: usize, values: &[T]) -> Result<()> {
+        let to = self.part("write", start, values.len())?;
+        if values.is_empty() { Ok(()) } else { launch::upload(self.device.stream(), to, values) }
+    }
+
+    /// Where so many numbers lie, if they are within.
+    fn part(&self, what: &'static str, start: usize, len: usize) -> Result<u64> {
+        match start.checked_add(len).filter(|&end| end <= self.len) {
+            Some(_) => Ok(self.address() + (start * size_of::<T>()) as u64),
+            None => Err(Error::Length { what, needed: start.saturating_add(len), found: self.len }),
+        }
+    }
+
     pub(super) fn stream(&self) -> &Arc<CudaStream> {
         self.device.stream()
     }

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A GPU and the one stream on which everything of it runs, in order. Cheap to clone.
+/// A GPU and the one stream on which everything of it runs, in order. Cheap to clone; a clone has the same stream, and
+/// [`Device::beside`] another.
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Inner>);
 
@@ -26,7 +27,7 @@ struct Inner {
     /// While a graph is captured: what it must keep alive.
     capture: Mutex<Option<Kept>>,
     /// What was compiled already, by source and precision.
-    modules: Mutex<HashMap<(String, bool), Module>>,
+    modules: Arc<Mutex<HashMap<(String, bool), Module>>>,
 }
 
 /// Looks before the first nap, a few hundred microseconds in all: most waits are over by then.
@@ -76,8 +77,16 @@ impl Device {
             stream,
             side,
             capture: Mutex::new(None),
-            modules: Mutex::default(),
+            modules: Arc::default(),
         })))
+    }
+
+    /// The same GPU with streams of its own: for another thread, whose work is neither captured here nor waited for. What was
+    /// compiled is shared.
+    pub fn beside(&self) -> Result<Self> {
+        let (context, modules) = (self.0.context.clone(), self.0.modules.clone());
+        let [stream, side] = launch::streams(&context)?;
+        Ok(Self(Arc::new(Inner { context, stream, side, capture: Mutex::new(None), modules })))
     }
 
     /// What the driver calls it.

@@ -47,6 +47,8 @@ pub enum Which {
     Online,
     /// Those of the target network.
     Target,
+    /// Those of a network that is never trained. There is none before the first [`Engine::upload`].
+    Fixed,
 }
 
 /// N stacked copies of a network on a device.
@@ -80,6 +82,8 @@ pub struct Engine {
     pub(super) multiprocessors: usize,
     pub(super) online: Buffer<f32>,
     pub(super) target: Buffer<f32>,
+    /// Empty where nobody needs it.
+    pub(super) fixed: Buffer<f32>,
     pub(super) grads: Buffer<f32>,
     pub(super) optimiser: Optimiser,
     pub(super) kernels: Kernels,
@@ -97,11 +101,13 @@ impl Engine {
         if copies == 0 {
             return Err(Error::Zero { what: "the number of copies".to_owned() });
         }
-        if network.spec.head.groups > super::params::GROUPS {
+        let head = &network.spec.head;
+        if head.dueling.is_some() && head.groups > super::params::GROUPS {
+            let value = head.groups as f64;
             return Err(Error::Setting {
                 name: "groups",
-                value: network.spec.head.groups as f64,
-                need: "at most 16 on a GPU",
+                value,
+                need: "at most 16 with a dueling head on a GPU",
             });
         }
         let plan = Plan::of(network, observations, precision, device.shared_memory()?);
@@ -123,6 +129,7 @@ impl Engine {
             multiprocessors: device.multiprocessors()?,
             online: zeros()?,
             target: zeros()?,
+            fixed: Buffer::zeros(device, 0)?,
             grads: zeros()?,
             device: device.clone(),
             network: network.clone(),
@@ -153,12 +160,16 @@ impl Engine {
         match which {
             Which::Online => self.online.upload(&padded),
             Which::Target => self.target.upload(&padded),
+            Which::Fixed => {
+                self.fixed = Buffer::of(&self.device, &padded)?;
+                Ok(())
+            }
         }
     }
 
     /// The parameters of all copies, in the layout of the CPU engine.
     pub fn download(&self, which: Which) -> Result<Vec<f32>> {
-        Ok(self.compact(&self.parameters(which).download()?))
+        Ok(self.compact(&self.parameters(which)?.download()?))
     }
 
     /// The gradients of the last backward pass, before clipping.
@@ -182,10 +193,14 @@ impl Engine {
         Ok(Adam { settings, m, v, t })
     }
 
-    pub(super) fn parameters(&self, which: Which) -> &Buffer<f32> {
+    pub(super) fn parameters(&self, which: Which) -> Result<&Buffer<f32>> {
         match which {
-            Which::Online => &self.online,
-            Which::Target => &self.target,
+            Which::Online => Ok(&self.online),
+            Which::Target => Ok(&self.target),
+            Which::Fixed if self.fixed.is_empty() => {
+                Err(Error::Length { what: "fixed parameters", needed: self.online.len(), found: 0 })
+            }
+            Which::Fixed => Ok(&self.fixed),
         }
     }
 

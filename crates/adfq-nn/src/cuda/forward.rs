@@ -28,7 +28,7 @@ impl Engine {
                 ..FusedForward::default()
             };
             for (v, view) in views.iter().enumerate() {
-                let (params, input) = (self.parameters(view.which).address(), inputs[v]);
+                let (params, input) = (self.parameters(view.which)?.address(), inputs[v]);
                 let output = pass.value(self.plan.values.len() - 1, v, self);
                 fused.views[v] = ForwardView { params, input, output };
             }
@@ -39,7 +39,7 @@ impl Engine {
             let mut forward = self.forward_parameters(pass, op);
             for (v, view) in views.iter().enumerate() {
                 forward.views[v] = ForwardView {
-                    params: self.parameters(view.which).address(),
+                    params: self.parameters(view.which)?.address(),
                     input: if op.input == 0 { inputs[v] } else { pass.value(op.input, v, self) },
                     output: pass.value(op.output, v, self),
                 };

@@ -68,8 +68,13 @@ pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, [Arc<CudaStream>
     // SAFETY: all work of a device is on one stream, in order, or between a fork and a join of it, so no events are needed
     // between uses of a buffer.
     unsafe { context.disable_event_tracking() };
-    let streams = [context.new_stream()?, context.new_stream()?];
+    let streams = streams(&context)?;
     Ok((context, streams))
+}
+
+/// Two streams more.
+pub(super) fn streams(context: &Arc<CudaContext>) -> Result<[Arc<CudaStream>; 2]> {
+    Ok([context.new_stream()?, context.new_stream()?])
 }
 
 /// Loads what was compiled for this device.

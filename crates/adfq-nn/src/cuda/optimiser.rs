@@ -54,6 +54,10 @@ impl Engine {
     /// A copy whose gradient is infinite or NaN takes no step and changes nothing; see [`Engine::skipped`].
     pub fn adam(&mut self, pass: &Pass, settings: &AdamSettings, clip: Clip) -> Result<()> {
         let adam = self.adam_parameters(pass, settings, clip)?;
+        self.run_adam(adam)
+    }
+
+    fn run_adam(&self, adam: params::Adam) -> Result<()> {
         let (device, tensors) = (&self.device, self.network.tensors.len());
         self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
         let parts = self.optimiser.parts.len() / 3;
@@ -69,12 +73,32 @@ impl Engine {
         settings: &AdamSettings,
         clip: Clip,
     ) -> Result<()> {
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        self.run_learn(pass, input, adam)
+    }
+
+    /// The same, and in the same pass over the parameters the target ones move towards the online ones by this fraction, as
+    /// [`Engine::update_target`] would move them afterwards.
+    pub fn learn_and_follow(
+        &mut self,
+        pass: &mut Pass,
+        input: Input,
+        settings: &AdamSettings,
+        clip: Clip,
+        tau: f32,
+    ) -> Result<()> {
+        check_tau(tau)?;
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        self.run_learn(pass, input, params::Adam { target: self.target.address(), tau, ..adam })
+    }
+
+    fn run_learn(&mut self, pass: &mut Pass, input: Input, adam: params::Adam) -> Result<()> {
         let Some([_, kernel]) = &self.kernels.fused else {
             self.backward(pass, input)?;
-            return self.adam(pass, settings, clip);
+            return self.run_adam(adam);
         };
         let learn = params::FusedLearn {
-            adam: self.adam_parameters(pass, settings, clip)?,
+            adam,
             input: self.check_input(pass, input)?,
             values: pass.value_addresses(self),
             out_grad: pass.out_grad().address(),
@@ -113,6 +137,8 @@ impl Engine {
             m: optimiser.m.address(),
             v: optimiser.v.address(),
             grads: self.grads.address(),
+            target: 0,
+            tau: 0.0,
             stride: self.plan.stride as i64,
             slots: pass.slots.count as i32,
             tensors: tensors as i32,
@@ -132,9 +158,7 @@ impl Engine {
 
     /// Moves the target parameters towards the online ones by this fraction: 1 for a copy.
     pub fn update_target(&mut self, tau: f32) -> Result<()> {
-        if !(tau > 0.0 && tau <= 1.0) {
-            return Err(Error::Setting { name: "tau", value: tau.into(), need: "above 0 and at most 1" });
-        }
+        check_tau(tau)?;
         let size = self.online.len() / 4;
         let (online, target) = (self.online.address(), self.target.address());
         let update = params::Target { online, target, size: size as i64, tau };
@@ -149,5 +173,12 @@ impl Engine {
     /// Steps that each copy did not take because its gradient was not finite.
     pub fn skipped(&self) -> Result<Vec<u64>> {
         self.optimiser.skipped.download()
+    }
+}
+
+fn check_tau(tau: f32) -> Result<()> {
+    match tau > 0.0 && tau <= 1.0 {
+        true => Ok(()),
+        false => Err(Error::Setting { name: "tau", value: tau.into(), need: "above 0 and at most 1" }),
     }
 }

@@ -140,9 +140,11 @@ pub(super) struct Adam {
     pub m: u64,
     pub v: u64,
     pub grads: u64,
+    pub target: u64,
     pub stride: i64,
     pub slots: i32,
     pub tensors: i32,
+    pub tau: f32,
 }
 
 #[repr(C)]

@@ -3,17 +3,19 @@
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
-use super::transfer::{Mail, Packs, Uploads};
-use crate::algorithm::{CudaLoss, Passes};
+use super::transfer::{Mail, Packs, Part, Uploads};
+use super::visits::{Looked, Places};
+use crate::algorithm::{CudaLoss, Keeps, Passes};
 use crate::learner::Learner;
 use crate::metrics::Learned;
-use crate::replay::{Replay, ReplayError, Transition, Written};
+use crate::replay::{Elsewhere, Replay, ReplayError, Transition, Written};
 use crate::{Config, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
 use adfq_nn::Adam;
 use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// N runs with the same space, network, batch and number of environments. Their seeds, algorithms and most numbers are their
 /// own; how the target network follows is common.
@@ -50,6 +52,8 @@ pub struct Learners {
     pub(super) passes: Passes,
     pub(super) pass: Pass,
     pub(super) memory: Memory,
+    /// Where runs have been, if their algorithms keep that.
+    pub(super) places: Option<Places>,
     /// Whether losses are computed on the device; else on the host.
     pub(super) on_device: bool,
     /// Each run's generator, past the numbers that were uploaded.
@@ -67,7 +71,14 @@ pub struct Learners {
     /// Gradient steps put on the stream, and those whose metrics have been taken.
     pub(super) launched: u64,
     pub(super) taken: u64,
-    pub(super) reports: VecDeque<(usize, Result<Learned>)>,
+    pub(super) reports: VecDeque<Reported>,
+}
+
+/// What a gradient step of a run was like, and the sums that it left for the algorithm's own metrics.
+pub(super) struct Reported {
+    pub run: usize,
+    pub learned: Result<Learned>,
+    pub sums: [f32; 3],
 }
 
 #[derive(Debug)]
@@ -77,6 +88,7 @@ pub(super) struct Kernels {
     pub(super) sample: Kernel,
     pub(super) teach: Kernel,
     pub(super) finish: Kernel,
+    pub(super) turn: Kernel,
 }
 
 impl Learners {
@@ -95,14 +107,19 @@ impl Learners {
         let losses: Option<Vec<CudaLoss>> = learners.iter().map(|learner| learner.algorithm.cuda()).collect();
         let on_device = losses.is_some();
         let losses = losses.unwrap_or_default();
-        let sizes = Sizes::new(&configs, space, network.outputs(), passes, &losses)?;
+        let keeps = if on_device { learners[0].algorithm.keeps() } else { Keeps::Nothing };
+        let sizes = Sizes::new(&configs, space, network.outputs(), passes, &losses, keeps)?;
         let module = device.compile(&sizes.source())?;
+        let all_keep = learners.iter().map(|learner| learner.algorithm.keeps());
+        let places =
+            (sizes.features > 0).then(|| Places::new(device, &module, &sizes, all_keep)).transpose()?;
         let kernels = Kernels {
             absorb: module.kernel("absorb")?,
             rebuild: module.kernel("rebuild")?,
             sample: module.kernel("sample")?,
             teach: module.kernel("teach")?,
             finish: module.kernel("finish")?,
+            turn: module.kernel("turn")?,
         };
         let mut new = Self {
             pass: engine.pass(sizes.views, sizes.batch)?,
@@ -121,6 +138,7 @@ impl Learners {
             reports: VecDeque::new(),
             configs,
             on_device,
+            places,
             passes,
             engine,
             kernels,
@@ -138,6 +156,9 @@ impl Learners {
         };
         self.engine.upload(Which::Online, &all(|learner| &learner.online))?;
         self.engine.upload(Which::Target, &all(|learner| &learner.target))?;
+        if self.memory.sizes.fixed {
+            self.engine.upload(Which::Fixed, &all(|learner| fixed(learner)))?;
+        }
         let (m, v) = (all(|learner| &learner.adam.m), all(|learner| &learner.adam.v));
         let Adam { settings, t, .. } = learners[0].adam;
         Ok(self.engine.upload_adam(&Adam { settings, t, m, v })?)
@@ -174,63 +195,43 @@ impl Learners {
     ) -> Result<()> {
         let mut written = Written::default();
         replay.write(env, transition, &mut written)?;
-        self.wrote(run, env, transition, &written)
-    }
-
-    /// The same for a step that the memory has taken in already.
-    pub(crate) fn wrote(
-        &mut self,
-        run: usize,
-        env: usize,
-        transition: &Transition,
-        written: &Written,
-    ) -> Result<()> {
-        self.make_room(run, env)?;
-        let sizes = &self.memory.sizes;
-        let frames = [Some(transition.frame), transition.last];
-        for (kind, (&entry, frame)) in written.slots.iter().zip(frames.into_iter().flatten()).enumerate() {
-            self.packs.write(sizes, run, env, kind, entry, frame);
-        }
-        self.packs.change(sizes, run, &written.changes);
+        self.part(run, env)?.wrote(env, transition, &written);
         Ok(())
     }
 
     /// Cuts off the episode of an environment, as [`Replay::interrupt`] does.
     pub fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
-        let mut written = Written::default();
-        replay.cut(env, frame, &mut written)?;
-        self.make_room(run, env)?;
-        let sizes = &self.memory.sizes;
-        if let [end] = written.slots[..] {
-            self.packs.write(sizes, run, env, 1, end, frame);
-            self.packs.change(sizes, run, &written.changes);
-        }
-        Ok(())
+        self.part(run, env)?.cut(env, frame, replay)
     }
 
-    /// A pack has room for one step of an environment: what was there before goes first.
-    fn make_room(&mut self, run: usize, env: usize) -> Result<()> {
-        let sizes = &self.memory.sizes;
-        if run >= sizes.runs || env >= sizes.envs {
-            let (env, envs) = (run * sizes.envs + env, sizes.runs * sizes.envs);
-            return Err(ReplayError::Env { env, envs }.into());
+    /// The part of a run in the present pack. It has room for one step of an environment: what was there before goes first.
+    pub(super) fn part(&mut self, run: usize, env: usize) -> Result<Part<'_>> {
+        let Sizes { runs, envs, .. } = self.memory.sizes;
+        let beyond = || ReplayError::Env { env: run * envs + env, envs: runs * envs };
+        if env >= envs {
+            return Err(beyond().into());
         }
-        if [0, 1].iter().any(|&kind| self.packs.holds(sizes, run, env, kind)) {
+        if self.packs.part(&self.memory.sizes, run).is_some_and(|part| part.holds(env)) {
             self.commit()?;
         }
-        Ok(())
+        Ok(self.packs.part(&self.memory.sizes, run).ok_or_else(beyond)?)
+    }
+
+    /// The parts of all runs, each with room for one step of every environment: what was there before goes first.
+    pub(super) fn parts(&mut self) -> Result<Vec<Part<'_>>> {
+        self.commit()?;
+        Ok(self.packs.parts(&self.memory.sizes).collect())
     }
 
     /// Sends what was pushed to the device. Call it when every environment has taken its step.
     pub fn commit(&mut self) -> Result<()> {
-        if self.packs.is_empty {
+        if self.packs.is_empty() {
             return Ok(());
         }
-        self.steps.iter_mut().zip(&self.packs.steps).for_each(|(all, new)| *all += new);
-        for (run, rate) in self.rates().into_iter().enumerate() {
-            self.packs.rate(&self.memory.sizes, run, rate);
-        }
-        let (has_finals, number) = (self.packs.has_finals, self.packs.number as u32);
+        self.steps.iter_mut().zip(self.packs.steps()).for_each(|(all, new)| *all += new);
+        let rates = self.rates();
+        self.packs.parts(&self.memory.sizes).zip(rates).for_each(|(mut part, rate)| part.rate(rate));
+        let (has_finals, number) = (self.packs.has_finals(), self.packs.number as u32);
         let (pack, finals) = self.packs.present();
         self.memory.pack.upload(pack)?;
         if has_finals {
@@ -285,6 +286,15 @@ impl Learners {
         Ok(Priorities { leaves, states, places, width })
     }
 
+    /// What was counted of a run's visits and its matrices, as [`Visits`](crate::algorithm::Visits) has them; none where no
+    /// algorithm keeps them. Waits.
+    pub fn visits(&self, run: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+        let Some(places) = &self.places else { return Ok(None) };
+        let all = places.download()?;
+        let (counts, inverse) = all.of(run);
+        Ok(Some((counts.to_vec(), inverse.to_vec())))
+    }
+
     /// The generator of a run's draws, as a trainer on the CPU would have it now.
     pub fn sampler(&self, run: usize) -> ChaCha8Rng {
         let mut sampler = self.samplers[run].clone();
@@ -296,8 +306,25 @@ impl Learners {
 
     pub(super) fn arguments(&self) -> Vec<Scalar> {
         let (pass, norms) = (&self.pass, self.engine.norms());
-        self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address())
+        let visits = self.places.as_ref().map_or([0; 3], Places::addresses);
+        self.memory.arguments(pass.outputs(), pass.out_grad(), norms, self.mail.address(), visits)
     }
+
+    /// The frames of a run, as its memory on the host reads them.
+    pub(super) fn frames_of(&self, run: usize) -> Arc<dyn Elsewhere> {
+        self.memory.frames_of(run)
+    }
+
+    /// Notes that these actions were taken on seeing what was looked at last, one of each environment of each run.
+    pub(super) fn visit(&mut self, found: &Looked, actions: &[u32]) -> Result<()> {
+        let settings = &self.memory.settings;
+        self.places.as_mut().map_or(Ok(()), |places| places.visit(found, actions, settings))
+    }
+}
+
+/// The parameters of a learner's network that is never trained.
+fn fixed(learner: &Learner) -> &[f32] {
+    if let Keeps::Network(params) = learner.algorithm.keeps() { params } else { &[] }
 }
 
 /// The priorities of all runs, on the host.

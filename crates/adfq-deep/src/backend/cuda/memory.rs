@@ -4,7 +4,9 @@ use super::sizes::{DRAWS, Sizes};
 use crate::Config;
 use crate::Result;
 use crate::algorithm::CudaLoss;
+use crate::replay::Elsewhere;
 use adfq_nn::cuda::{Buffer, Device, Input, Scalar};
+use std::sync::Arc;
 
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
 const SETTINGS: usize = 9 + CudaLoss::OWN;
@@ -85,12 +87,13 @@ impl Observed {
 #[derive(Debug)]
 pub(super) struct Memory {
     pub sizes: Sizes,
-    pub frames: Buffer<u8>,
-    slots: Buffer<u32>,
+    /// All there are: the host keeps none of them.
+    pub frames: Arc<Buffer<u8>>,
+    pub slots: Buffer<u32>,
     pub leaves: Buffer<f32>,
     sums: Buffer<f64>,
     minima: Buffer<f32>,
-    settings: Buffer<f64>,
+    pub settings: Buffer<f64>,
     pub state: Buffer<f64>,
     powers: Buffer<f64>,
     pub draws: Buffer<f64>,
@@ -104,6 +107,8 @@ pub(super) struct Memory {
     /// What was pushed, on its way to its places.
     pub pack: Buffer<u8>,
     pub finals: Buffer<u8>,
+    /// Slots ever written, by environment.
+    pub heads: Buffer<u64>,
 }
 
 impl Memory {
@@ -118,7 +123,7 @@ impl Memory {
         // The largest priority starts at 1, as on the CPU, and so does its power.
         let start: [f64; STATES] = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
         Ok(Self {
-            frames: Buffer::zeros(device, runs * sizes.places() * sizes.frame_bytes)?,
+            frames: Arc::new(Buffer::zeros(device, runs * sizes.places() * sizes.frame_bytes)?),
             slots: Buffer::zeros(device, 2 * runs * sizes.places())?,
             leaves: Buffer::zeros(device, runs * sizes.leaf_blocks() * 16)?,
             sums: Buffer::zeros(device, nodes)?,
@@ -136,6 +141,7 @@ impl Memory {
             targets: Buffer::zeros(device, 2 * rows)?,
             pack: Buffer::zeros(device, sizes.pack_bytes())?,
             finals: Buffer::zeros(device, sizes.finals_bytes())?,
+            heads: Buffer::zeros(device, runs * sizes.envs)?,
             sizes,
         })
     }
@@ -157,6 +163,7 @@ impl Memory {
         gradient: &Buffer<f32>,
         norms: &Buffer<f32>,
         mail: u64,
+        [left, counts, notes]: [u64; 3],
     ) -> Vec<Scalar> {
         [
             self.frames.address(),
@@ -179,6 +186,10 @@ impl Memory {
             self.targets.address(),
             norms.address(),
             mail,
+            self.heads.address(),
+            left,
+            counts,
+            notes,
         ]
         .map(Scalar::Address)
         .to_vec()
@@ -206,6 +217,26 @@ impl Memory {
             var: targets.iter().skip(1).step_by(2).copied().collect(),
             errors: self.errors.download()?[run * batch..][..batch].to_vec(),
         })
+    }
+}
+
+/// The frames of a run on the device.
+struct OfRun {
+    frames: Arc<Buffer<u8>>,
+    start: usize,
+}
+
+impl Elsewhere for OfRun {
+    fn read(&self, start: usize, out: &mut [u8]) -> std::result::Result<(), String> {
+        self.frames.read(self.start + start, out).map_err(|error| error.to_string())
+    }
+}
+
+impl Memory {
+    /// The frames of a run, as its memory on the host reads them.
+    pub fn frames_of(&self, run: usize) -> Arc<dyn Elsewhere> {
+        let start = run * self.sizes.places() * self.sizes.frame_bytes;
+        Arc::new(OfRun { frames: self.frames.clone(), start })
     }
 }
 

@@ -6,7 +6,8 @@
 //! priorities. The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
 //! An algorithm without a kernel has its loss computed on the host: the graph is then cut in two.
 //!
-//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, and random
+//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, which keeps
+//! no frames of its own and reads them from the device where a checkpoint needs them. Random
 //! numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
 //! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s.
 //!
@@ -22,6 +23,7 @@ mod sizes;
 mod step;
 mod transfer;
 mod update;
+mod visits;
 
 pub use acting::Acting;
 pub use learners::Learners;
@@ -29,17 +31,23 @@ pub use memory::Drawn;
 pub use step::Member;
 pub use update::Updates;
 
+use learners::Reported;
+use transfer::Part;
+
 use super::Backend;
 use crate::evaluate::Player;
 use crate::replay::{Replay, Transition, Written};
-use crate::run::{Due, Run};
-use crate::trainer::check_sound;
+use crate::run::{Due, Memory, Run};
+use crate::trainer::{check_sound, each_sound_beside};
 use crate::{Error, Result};
 use adfq_nn::cuda::{Device, Precision, Which};
 use rayon::prelude::*;
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
 const PLAYERS: usize = 16;
+
+/// Bytes of observations from which they are put together on all cores.
+const WORTH_ALL_CORES: usize = 1 << 20;
 
 /// A GPU.
 pub(crate) struct Cuda {
@@ -51,6 +59,28 @@ pub(crate) struct Cuda {
     input: Vec<f32>,
     /// Whether the runs have all that is here: nothing has changed since they were synced.
     synced: bool,
+    /// Whether the environments are in this process.
+    in_process: bool,
+    /// Whether every observation is one step on from the one that is on the device.
+    one_step_on: bool,
+}
+
+impl Memory for Part<'_> {
+    fn store(
+        &mut self,
+        env: usize,
+        step: &Transition,
+        replay: &mut Replay,
+        written: &mut Written,
+    ) -> Result<()> {
+        replay.write(env, step, written)?;
+        self.wrote(env, step, written);
+        Ok(())
+    }
+
+    fn cut(&mut self, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        Part::cut(self, env, frame, replay)
+    }
 }
 
 impl Cuda {
@@ -66,12 +96,57 @@ impl Cuda {
         for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
             learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
         }
+        for (number, run) in runs.iter_mut().enumerate() {
+            run.replay.leave_frames(&learners.frames_of(number));
+        }
         let players = add_players(runs)?;
-        runs.iter_mut().for_each(|run| run.mirrored = true);
-        let acting = Acting::new(learners.engine(), &space, runs.len(), runs[0].config.envs)?;
-        let evaluating = Acting::new(learners.engine(), &space, runs.len(), players)?;
+        let acting = Acting::new(&learners, runs[0].config.envs)?;
+        let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
-        Ok(Self { learners, acting, evaluating, players, input, synced: false })
+        let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
+        let (synced, one_step_on) = (false, false);
+        Ok(Self { learners, acting, evaluating, players, input, synced, in_process, one_step_on })
+    }
+
+    /// Puts observations together on the host, for all of them to go up.
+    fn stack_whole(&mut self, runs: &mut [Run]) {
+        let stack = |(rows, run): (&mut [u8], &mut Run)| {
+            let rows = rows.chunks_exact_mut(rows.len() / run.observations.len());
+            rows.zip(&run.observations).for_each(|(row, seen)| seen.stacked(row));
+        };
+        let (all, count) = (self.acting.observations(), runs.len());
+        match all.len() >= WORTH_ALL_CORES && count > 1 {
+            true => all.par_chunks_exact_mut(all.len() / count).zip(runs).for_each(stack),
+            false => all.chunks_exact_mut(all.len() / count).zip(runs).for_each(stack),
+        }
+    }
+
+    /// Copies the newest frames alone. Says whether that is enough.
+    fn copy_newest(&mut self, runs: &mut [Run]) -> bool {
+        let (frames, began) = self.acting.newest();
+        if began.is_empty() || !std::mem::take(&mut self.one_step_on) {
+            return false;
+        }
+        let padded = frames.len() / began.len();
+        let copy = |((frames, began), run): ((&mut [u8], &mut [u32]), &mut Run)| {
+            let rows = frames.chunks_exact_mut(padded).zip(began);
+            for ((frame, began), seen) in rows.zip(&run.observations) {
+                frame[..seen.latest().len()].copy_from_slice(seen.latest());
+                *began = seen.is_first().into();
+            }
+        };
+        let (bytes, rows) = (frames.len() / runs.len(), began.len() / runs.len());
+        match frames.len() >= WORTH_ALL_CORES && runs.len() > 1 {
+            true => {
+                let parts = frames.par_chunks_exact_mut(bytes).zip(began.par_chunks_exact_mut(rows));
+                parts.zip(runs).for_each(copy);
+            }
+            false => {
+                let parts = frames.chunks_exact_mut(bytes).zip(began.chunks_exact_mut(rows));
+                parts.zip(runs).for_each(copy);
+            }
+        }
+        true
     }
 }
 
@@ -91,13 +166,22 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
 
 impl Backend for Cuda {
     fn act(&mut self, runs: &mut [Run]) -> Result<()> {
-        let observations = runs.iter().flat_map(|run| &run.observations);
-        self.acting.rows().zip(observations).for_each(|(row, observation)| observation.stacked(row));
-        let rows = self.acting.forward(self.learners.engine())?;
-        for (run, rows) in runs.iter_mut().zip(rows.chunks_exact(rows.len() / self.learners.runs())) {
+        let found = match self.copy_newest(runs) {
+            true => self.acting.forward_newest(&self.learners)?,
+            false => {
+                self.stack_whole(runs);
+                self.acting.forward(&self.learners)?
+            }
+        };
+        let envs = runs[0].config.envs;
+        for (number, run) in runs.iter_mut().enumerate() {
             run.rows.clear();
-            run.rows.extend_from_slice(rows);
-            if run.learner.algorithm.sees_observations() {
+            run.beside.clear();
+            for row in number * envs..(number + 1) * envs {
+                run.rows.extend_from_slice(found.row(row));
+                found.beside(row, &mut run.beside);
+            }
+            if run.looks_at_observations() {
                 run.decode_observations();
             }
         }
@@ -122,14 +206,20 @@ impl Backend for Cuda {
         if copy { self.learners.copy_target() } else { Ok(()) }
     }
 
-    fn wrote(&mut self, run: usize, env: usize, transition: &Transition, written: &Written) -> Result<()> {
-        self.synced = false;
-        self.learners.wrote(run, env, transition, written)
+    fn learns_first(&self) -> bool {
+        self.in_process && self.learners.on_device
     }
 
-    fn interrupt(&mut self, run: usize, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+    /// Runs write to parts of a pack that are their own, side by side.
+    fn remember(&mut self, runs: &mut [Run]) -> Result<()> {
         self.synced = false;
-        self.learners.interrupt(run, env, frame, replay)
+        if self.learners.places.is_some() {
+            let actions = runs.iter().flat_map(|run| run.actions.iter().map(|&action| action as u32));
+            self.acting.acted(&mut self.learners, &actions.collect::<Vec<_>>())?;
+        }
+        each_sound_beside(runs, self.learners.parts()?, |run, part| run.remember_step(part))?;
+        self.one_step_on = true;
+        Ok(())
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {
@@ -137,9 +227,14 @@ impl Backend for Cuda {
         if all {
             self.learners.wait()?;
         }
-        for (run, learned) in self.learners.learned() {
+        for Reported { run, learned, sums } in self.learners.reported() {
             match learned {
-                Ok(learned) => runs[run].stats.learned(&learned),
+                Ok(learned) => {
+                    runs[run].stats.learned(&learned);
+                    if self.learners.places.is_some() {
+                        runs[run].learner.algorithm.learned_there(sums);
+                    }
+                }
                 Err(error) => drop(runs[run].failure.get_or_insert(error)),
             }
         }
@@ -159,6 +254,7 @@ impl Backend for Cuda {
         for (number, run) in runs.iter_mut().enumerate() {
             run.sampler = self.learners.sampler(number);
         }
+        let visits = self.learners.places.as_ref().map(|places| places.download()).transpose()?;
         let size = online.len() / runs.len();
         // The device waits: all runs at once.
         runs.par_iter_mut().enumerate().try_for_each(|(number, run)| {
@@ -169,6 +265,10 @@ impl Backend for Cuda {
             learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
             learner.adam.v.copy_from_slice(&adam.v[part]);
             learner.adam.t = adam.t;
+            if let Some(visits) = &visits {
+                let (counts, inverse) = visits.of(number);
+                learner.algorithm.take_visits(counts, inverse);
+            }
             let Some(priorities) = &priorities else { return Ok(()) };
             let (weights, largest) = priorities.of(number);
             Ok::<_, Error>(run.replay.take_priorities(largest, weights)?)
@@ -191,14 +291,15 @@ impl Backend for Cuda {
         for (player, &place) in players.iter().zip(&places).filter(|(player, _)| player.is_playing()) {
             player.observation.stacked(rows[place]);
         }
-        let rows = self.evaluating.forward(self.learners.engine())?;
-        let width = rows.len() / (runs.len() * self.players);
+        let (found, mut beside) = (self.evaluating.forward(&self.learners)?, vec![]);
         for (player, &place) in players.iter_mut().zip(&places).filter(|(player, _)| player.is_playing()) {
             let learner = &mut runs[player.owner].learner;
-            if learner.algorithm.sees_observations() {
+            beside.clear();
+            found.beside(place, &mut beside);
+            if learner.algorithm.sees_observations() && beside.is_empty() {
                 player.observation.decode(&mut self.input);
             }
-            learner.estimate(None, &self.input, &rows[place * width..][..width], &mut player.estimates)?;
+            learner.estimate(None, &self.input, found.row(place), &beside, &mut player.estimates)?;
         }
         Ok(())
     }

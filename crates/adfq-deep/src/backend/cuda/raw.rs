@@ -3,7 +3,7 @@
 
 use crate::Result;
 use adfq_nn::cuda::{Buffer, Device, Kernel, Scalar};
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits, result, sys};
 
 /// Launches a kernel of `kernels/` in blocks of so many threads. Its arguments come from `memory`, `update` or `fleet`,
 /// which made the buffers behind them as large as the sizes in the kernel's source say.
@@ -19,6 +19,12 @@ pub(super) fn launch(
     // SAFETY: the arguments are those of the kernel; it keeps within buffers that were made with the sizes of its source.
     Ok(unsafe { kernel.launch(device, grid, threads, 0, arguments) }?)
 }
+
+/// What a device and the host both can hold.
+pub(super) trait Number: bytemuck::Pod + Default + DeviceRepr + ValidAsZeroBits + Send + Sync {}
+impl Number for f32 {}
+impl Number for f64 {}
+impl Number for u32 {}
 
 /// Zeroed memory of the host that the device sees at the same address.
 #[derive(Debug)]
@@ -56,12 +62,12 @@ impl Pinned {
     }
 
     /// All of it as numbers.
-    pub fn numbers(&mut self) -> &mut [f32] {
+    pub fn numbers<T: Number>(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(self.bytes())
     }
 
     /// Puts a copy of numbers of the device's to here on its stream. The caller waits before it looks, and before this goes.
-    pub fn receive(&mut self, from: &Buffer<f32>) -> Result<()> {
+    pub fn receive<T: Number>(&mut self, from: &Buffer<T>) -> Result<()> {
         // SAFETY: page-locked; nobody looks before the device is done.
         Ok(unsafe { from.download_later(self.numbers()) }?)
     }

@@ -27,24 +27,28 @@ impl Learners {
         }
         let (envs, slots) = (self.memory.sizes.envs, self.memory.sizes.slots);
         self.commit()?;
-        let kept: Vec<Vec<_>> = (0..envs).map(|env| replay.entries(env).collect()).collect();
-        for i in 0..slots {
-            let there = kept.iter().enumerate().filter_map(|(env, kept)| Some((env, *kept.get(i)?)));
-            for (env, entry) in there {
-                let frame = replay.frame_at(entry.place);
-                self.packs.write(&self.memory.sizes, run, env, 1, entry, frame);
+        // Frames and slots go up in a few large copies, not through packs.
+        let first = run * envs * slots;
+        let mut written = vec![0; 2 * envs * slots];
+        for env in 0..envs {
+            let start = (first + env * slots) * self.memory.sizes.frame_bytes;
+            self.memory.frames.write(start, &replay.frames_of(env)?)?;
+            for entry in replay.entries(env) {
+                written[2 * entry.place] = entry.reward.to_bits();
+                written[2 * entry.place + 1] = entry.word();
             }
-            self.commit()?;
         }
+        self.memory.slots.write(2 * first, &written)?;
         self.restore_priorities(run, replay)?;
-        let mut state = self.memory.state.download()?;
         let RewardRange { least, greatest } = *rewards;
-        let own = &mut state[run * STATES..][..STATES];
+        let mut own = [0.0; STATES];
+        self.memory.state.read(run * STATES, &mut own)?;
         (own[STEP], own[LEAST], own[GREATEST]) = (step as f64, least.into(), greatest.into());
         if let Some((largest, fresh)) = replay.largest() {
             (own[LARGEST], own[FRESH]) = (largest, fresh.into());
         }
-        self.memory.state.upload(&state)?;
+        self.memory.state.write(run * STATES, &own)?;
+        self.memory.heads.write(run * envs, &replay.state().heads)?;
         self.steps[run] = step;
         self.samplers[run] = sampler;
         let rates = self.rates();
@@ -52,11 +56,8 @@ impl Learners {
     }
 
     fn restore_priorities(&mut self, run: usize, replay: &Replay) -> Result<()> {
-        let priorities = replay.priorities();
         let width = self.memory.sizes.leaf_blocks() * 16;
-        let mut leaves = self.memory.leaves.download()?;
-        leaves[run * width..][..priorities.len()].copy_from_slice(&priorities);
-        self.memory.leaves.upload(&leaves)?;
+        self.memory.leaves.write(run * width, &replay.priorities())?;
         launch(&self.device, &self.kernels.rebuild, (1, self.memory.sizes.runs), 256, &self.arguments())?;
         Ok(self.device.synchronise()?)
     }

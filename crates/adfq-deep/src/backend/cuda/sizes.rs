@@ -1,6 +1,6 @@
 //! The sizes that all runs share, whether they do, and the text of the kernels written for them.
 
-use crate::algorithm::{CudaLoss, Passes};
+use crate::algorithm::{CudaLoss, Keeps, Passes};
 use crate::learner::Learner;
 use crate::{Config, Error, Result};
 use adfq_env::{Element, Space};
@@ -12,7 +12,7 @@ pub(super) const DRAWS: usize = 64;
 /// Rows of metrics that the host may be behind.
 pub(super) const RING: usize = 1024;
 /// Words of a row of metrics, and of what comes before the first.
-pub(super) const ROW_WORDS: usize = 8;
+pub(super) const ROW_WORDS: usize = 12;
 
 /// Bytes of a batch's observations up to which one block puts all of them together.
 const FEW: usize = 1 << 16;
@@ -26,9 +26,15 @@ const BEFORE: [&str; 4] = [
 /// The rules other than the analytic one are long, and take seconds to compile.
 const EXACT: &str = include_str!("kernels/exact.cu");
 const ANY_RULE: &str = "ANY_RULE";
+/// For algorithms that keep visits.
+const VISITS: &str = include_str!("kernels/visits.cu");
 const LOSS: [&str; 2] = [include_str!("kernels/posterior.cu"), include_str!("kernels/loss.cu")];
-const AFTER: [&str; 3] =
-    [include_str!("kernels/teach.cu"), include_str!("kernels/batch.cu"), include_str!("kernels/finish.cu")];
+const AFTER: [&str; 4] = [
+    include_str!("kernels/teach.cu"),
+    include_str!("kernels/batch.cu"),
+    include_str!("kernels/finish.cu"),
+    include_str!("kernels/acting.cu"),
+];
 
 /// Sizes, as `kernels/common.cu` names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +54,12 @@ pub(super) struct Sizes {
     pub prioritised: bool,
     /// The passes there are.
     pub passes: Passes,
+    /// Whether there are those of a fixed network, on s and on s'.
+    pub fixed: bool,
+    /// Random features of an observation; 0 where no algorithm has them.
+    pub features: usize,
+    /// What a byte of an observation is multiplied with.
+    pub scale: f32,
     /// Names and texts of the losses, each once.
     pub losses: Vec<(&'static str, &'static str)>,
     /// Parts of the kernels that are needed.
@@ -65,8 +77,10 @@ impl Sizes {
         outputs: usize,
         passes: Passes,
         losses: &[CudaLoss],
+        keeps: Keeps,
     ) -> Result<Self> {
         let config = &configs[0];
+        let fixed = matches!(keeps, Keeps::Network(_));
         let n_step = configs.iter().map(|config| config.replay.n_step).max().unwrap_or(1);
         let Passes { target, target_next, online_next } = passes;
         let mut texts: Vec<_> = losses.iter().map(|loss| (loss.name, loss.source)).collect();
@@ -84,9 +98,15 @@ impl Sizes {
             batch: config.learning.batch,
             actions: space.actions,
             outputs,
-            views: 1 + [target, target_next, online_next].iter().filter(|&&wanted| wanted).count(),
+            views: 1 + [target, target_next, online_next, fixed, fixed]
+                .iter()
+                .filter(|&&wanted| wanted)
+                .count(),
             prioritised: config.replay.priority.is_some(),
             passes,
+            fixed,
+            features: if let Keeps::Visits(visits) = keeps { visits.features } else { 0 },
+            scale: if let Element::U8 { scale } = space.element { scale } else { 1.0 },
             losses: texts,
             defines: losses.iter().flat_map(|loss| loss.defines).copied().collect(),
             powers: n_step + 1,
@@ -125,6 +145,9 @@ impl Sizes {
             views: 1,
             prioritised: true,
             passes: Passes::default(),
+            fixed: false,
+            features: 0,
+            scale: 1.0,
             losses: vec![],
             defines: vec![ANY_RULE],
             powers: 2,
@@ -145,6 +168,8 @@ impl Sizes {
             (target, "PASS_TARGET"),
             (target_next, "PASS_TARGET_NEXT"),
             (online_next, "PASS_ONLINE_NEXT"),
+            (self.fixed, "PASS_FIXED"),
+            (self.fixed, "PASS_FIXED_NEXT"),
         ];
         passes.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).enumerate()
     }
@@ -240,6 +265,9 @@ impl Sizes {
             ("POWERS", self.powers),
             ("DRAWS", DRAWS),
             ("RING", RING),
+            ("ROW_WORDS", ROW_WORDS),
+            ("FEATURES", self.features),
+            ("SCALE_BITS", self.scale.to_bits() as usize),
             ("PACK_WORDS", self.pack_words()),
         ] {
             // Writing to a string cannot fail.
@@ -260,7 +288,9 @@ impl Sizes {
             .collect();
         let _ = writeln!(text, "#define LOSSES {cases}");
         let losses = self.losses.iter().map(|(_, source)| source);
-        for part in BEFORE.iter().chain(any_rule.then_some(&EXACT)).chain(&LOSS).chain(losses).chain(&AFTER) {
+        let exact = any_rule.then_some(&EXACT);
+        let visits = (self.features > 0).then_some(&VISITS);
+        for part in BEFORE.iter().chain(exact).chain(&LOSS).chain(visits).chain(losses).chain(&AFTER) {
             text.push_str(part);
         }
         text
@@ -281,6 +311,13 @@ pub(super) fn check(configs: &[Config], learners: &[&Learner]) -> Result<()> {
         return Err(Error::Setting {
             name: "agent or network",
             must: "of the same shape in all runs that share a GPU's launches",
+        });
+    }
+    let shape = |learner: &Learner| learner.algorithm.keeps().shape();
+    if learners.iter().any(|learner| shape(learner) != shape(learners[0])) {
+        return Err(Error::Setting {
+            name: "agent",
+            must: "one that keeps the same on the device in all runs that share a GPU's launches",
         });
     }
     same("envs", &|a, b| a.envs == b.envs)?;

@@ -1,7 +1,7 @@
 //! A gradient step of all runs: one graph, captured at the first, and what goes up before it and comes down after. Where
 //! losses are computed on the host, the graph is cut in two.
 
-use super::learners::Learners;
+use super::learners::{Learners, Reported};
 use super::raw::launch;
 use super::sizes::{DRAWS, RING};
 use crate::algorithm::{Batch, Gradient, Outputs};
@@ -110,6 +110,11 @@ impl Learners {
     /// call. It does not wait. A step of a run with a quantity that is not finite is an [`Error::Diverged`] of that run
     /// alone; its parameters and priorities are then those before that step.
     pub fn learned(&mut self) -> Vec<(usize, Result<Learned>)> {
+        self.reported().into_iter().map(|Reported { run, learned, .. }| (run, learned)).collect()
+    }
+
+    /// The same, with what they left for the algorithms' own metrics.
+    pub(super) fn reported(&mut self) -> Vec<Reported> {
         self.collect();
         self.reports.drain(..).collect()
     }
@@ -125,7 +130,7 @@ impl Learners {
                     0 => Ok(row.learned),
                     _ => Err(Error::Diverged { quantity, step: row.step, good: None }),
                 };
-                self.reports.push_back((run, learned));
+                self.reports.push_back(Reported { run, learned, sums: row.sums });
             }
         }
     }
@@ -200,10 +205,16 @@ impl Learners {
                 views.push(View { which, input });
             }
         }
+        if self.memory.sizes.fixed {
+            views.extend([here, next].map(|input| View { which: Which::Fixed, input }));
+        }
         Ok(self.engine.forward(&mut self.pass, &views)?)
     }
 
     fn run_losses(&mut self) -> Result<()> {
+        if let Some(places) = &self.places {
+            places.look_beyond(self.memory.next())?;
+        }
         let sizes = &self.memory.sizes;
         let grid = (sizes.batch.div_ceil(4), sizes.runs);
         launch(&self.device, &self.kernels.teach, grid, 128, &self.arguments())
@@ -211,12 +222,14 @@ impl Learners {
 
     fn run_after_loss(&mut self) -> Result<()> {
         let learning = self.configs[0].learning.clone();
-        self.engine.learn(&mut self.pass, self.memory.here(), &learning.adam, learning.clip)?;
-        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())?;
-        if let TargetUpdate::Soft(tau) = self.configs[0].learning.target {
-            self.engine.update_target(tau)?;
+        let (pass, here) = (&mut self.pass, self.memory.here());
+        match learning.target {
+            TargetUpdate::Soft(tau) => {
+                self.engine.learn_and_follow(pass, here, &learning.adam, learning.clip, tau)?;
+            }
+            TargetUpdate::Hard(_) => self.engine.learn(pass, here, &learning.adam, learning.clip)?,
         }
-        Ok(())
+        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::raw::Pinned;
 use super::sizes::{DRAWS, RING, ROW_WORDS, Sizes};
 use crate::metrics::Learned;
-use crate::replay::Entry;
+use crate::replay::{Entry, Replay, Transition, Written};
 use crate::{Error, Result};
 use adfq_nn::cuda::Device;
 
@@ -21,27 +21,43 @@ const PATIENCE: usize = 200_000;
 pub(super) struct Packs {
     packs: Vec<Pinned>,
     finals: Vec<Pinned>,
-    /// Whether the present one has final frames.
-    pub has_finals: bool,
     /// The number of the pack being written, counted from 1.
     pub number: u64,
-    /// Changed leaves of each run in it.
-    changed: Vec<usize>,
-    pub is_empty: bool,
-    /// Steps of each run in it.
-    pub steps: Vec<u64>,
+    /// What each run has in it.
+    filled: Vec<Filled>,
+}
+
+/// What a run has in a pack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Filled {
+    /// Environment steps.
+    steps: u64,
+    /// Changed leaves.
+    changed: usize,
+    /// Whether there are final frames.
+    finals: bool,
 }
 
 impl Packs {
     pub fn new(sizes: &Sizes) -> Result<Self> {
         let areas = |bytes| (0..PACKS).map(|_| Pinned::new(bytes)).collect::<Result<Vec<_>>>();
         let (packs, finals) = (areas(sizes.pack_bytes())?, areas(sizes.finals_bytes())?);
-        let (changed, steps) = (vec![0; sizes.runs], vec![0; sizes.runs]);
-        Ok(Self { packs, finals, has_finals: false, number: 1, changed, is_empty: true, steps })
+        Ok(Self { packs, finals, number: 1, filled: vec![Filled::default(); sizes.runs] })
     }
 
-    fn pack(&mut self) -> &mut Pinned {
-        &mut self.packs[(self.number % PACKS) as usize]
+    /// Whether nothing was pushed.
+    pub fn is_empty(&self) -> bool {
+        self.filled.iter().all(|filled| *filled == Filled::default())
+    }
+
+    /// Whether the present one has final frames.
+    pub fn has_finals(&self) -> bool {
+        self.filled.iter().any(|filled| filled.finals)
+    }
+
+    /// Steps of each run in it.
+    pub fn steps(&self) -> impl Iterator<Item = u64> {
+        self.filled.iter().map(|filled| filled.steps)
     }
 
     /// The present pack, and its final frames.
@@ -50,55 +66,20 @@ impl Packs {
         (self.packs[at].bytes(), self.finals[at].bytes())
     }
 
-    /// Whether an environment has an entry of this kind already: 0 for a step, 1 for a final frame.
-    pub fn holds(&mut self, sizes: &Sizes, run: usize, env: usize, kind: usize) -> bool {
-        let at = 4 * (run * sizes.pack_words() + 2 * env + kind);
-        self.pack().bytes()[at..at + 4] != [0; 4]
+    /// The parts of all runs, which can be written side by side.
+    pub fn parts<'a>(&'a mut self, sizes: &'a Sizes) -> impl Iterator<Item = Part<'a>> {
+        let at = (self.number % PACKS) as usize;
+        let (words, frames) = self.packs[at].bytes().split_at_mut(4 * sizes.runs * sizes.pack_words());
+        let words = words.chunks_exact_mut(4 * sizes.pack_words());
+        let of_run = sizes.envs * sizes.padded_frame();
+        let frames = frames.chunks_exact_mut(of_run).zip(self.finals[at].bytes().chunks_exact_mut(of_run));
+        let parts = words.zip(frames).zip(&mut self.filled);
+        parts.map(|((words, (frames, finals)), filled)| Part { sizes, words, frames, finals, filled })
     }
 
-    /// Writes a slot and its frame.
-    pub fn write(&mut self, sizes: &Sizes, run: usize, env: usize, kind: usize, entry: Entry, frame: &[u8]) {
-        let (envs, part) = (sizes.envs, 2 * env + kind);
-        let start = run * sizes.pack_words();
-        let (frames, frame_at) =
-            (4 * sizes.runs * sizes.pack_words(), (run * envs + env) * sizes.padded_frame());
-        let words = [
-            (part, entry.place as u32 + 1),
-            (2 * envs + part, entry.reward.to_bits()),
-            (4 * envs + part, entry.action | u32::from(entry.flags) << 24),
-        ];
-        let bytes = self.pack().bytes();
-        for (at, word) in words {
-            bytes[4 * (start + at)..][..4].copy_from_slice(&word.to_ne_bytes());
-        }
-        if kind == 0 {
-            bytes[frames + frame_at..][..frame.len()].copy_from_slice(frame);
-        } else {
-            let finals = self.finals[(self.number % PACKS) as usize].bytes();
-            finals[frame_at..][..frame.len()].copy_from_slice(frame);
-            self.has_finals = true;
-        }
-        self.is_empty = false;
-        self.steps[run] += u64::from(kind == 0);
-    }
-
-    /// Writes the leaves that changed. There is room for those of one step in every environment.
-    pub fn change(&mut self, sizes: &Sizes, run: usize, changes: &[(usize, bool)]) {
-        let start = run * sizes.pack_words() + 6 * sizes.envs;
-        for &(place, present) in changes {
-            let at = start + 2 + self.changed[run];
-            let word = (place as u32) << 1 | u32::from(present);
-            self.pack().bytes()[4 * at..][..4].copy_from_slice(&word.to_ne_bytes());
-            self.changed[run] += 1;
-        }
-        let count = self.changed[run] as u32;
-        self.pack().bytes()[4 * start..][..4].copy_from_slice(&count.to_ne_bytes());
-    }
-
-    /// Writes the learning rate of a run.
-    pub fn rate(&mut self, sizes: &Sizes, run: usize, rate: f32) {
-        let at = 4 * (run * sizes.pack_words() + 6 * sizes.envs + 1);
-        self.pack().bytes()[at..][..4].copy_from_slice(&rate.to_ne_bytes());
+    /// The part of one run.
+    pub fn part<'a>(&'a mut self, sizes: &'a Sizes, run: usize) -> Option<Part<'a>> {
+        self.parts(sizes).nth(run)
     }
 
     /// Turns to the next pack, once the device has taken in what it held before.
@@ -108,11 +89,76 @@ impl Packs {
             mail.wait(device, |mail| mail.packs() >= before as u32)?;
         }
         let words = 4 * sizes.runs * sizes.pack_words();
-        self.pack().bytes()[..words].fill(0);
-        self.changed.fill(0);
-        self.steps.fill(0);
-        (self.is_empty, self.has_finals) = (true, false);
+        self.packs[(self.number % PACKS) as usize].bytes()[..words].fill(0);
+        self.filled.fill(Filled::default());
         Ok(())
+    }
+}
+
+/// What a run writes to a pack.
+pub(super) struct Part<'a> {
+    sizes: &'a Sizes,
+    words: &'a mut [u8],
+    frames: &'a mut [u8],
+    finals: &'a mut [u8],
+    filled: &'a mut Filled,
+}
+
+impl Part<'_> {
+    /// Whether an environment has an entry already.
+    pub fn holds(&self, env: usize) -> bool {
+        self.words[8 * env..][..8] != [0; 8]
+    }
+
+    /// A step of an environment that the run's memory has stored.
+    pub fn wrote(&mut self, env: usize, transition: &Transition, written: &Written) {
+        let frames = [Some(transition.frame), transition.last];
+        for (kind, (&entry, frame)) in written.slots.iter().zip(frames.into_iter().flatten()).enumerate() {
+            self.write(env, kind, entry, frame);
+        }
+        self.change(&written.changes);
+    }
+
+    /// Cuts off the episode of an environment, in the run's memory too.
+    pub fn cut(&mut self, env: usize, frame: &[u8], replay: &mut Replay) -> Result<()> {
+        let mut written = Written::default();
+        replay.cut(env, frame, &mut written)?;
+        if let [end] = written.slots[..] {
+            self.write(env, 1, end, frame);
+            self.change(&written.changes);
+        }
+        Ok(())
+    }
+
+    /// Writes a slot and its frame: kind 0 is a step, 1 a final frame.
+    pub fn write(&mut self, env: usize, kind: usize, entry: Entry, frame: &[u8]) {
+        let (envs, part) = (self.sizes.envs, 2 * env + kind);
+        self.word(part, entry.place as u32 + 1);
+        self.word(2 * envs + part, entry.reward.to_bits());
+        self.word(4 * envs + part, entry.word());
+        let frames = if kind == 0 { &mut *self.frames } else { &mut *self.finals };
+        frames[env * self.sizes.padded_frame()..][..frame.len()].copy_from_slice(frame);
+        self.filled.finals |= kind == 1;
+        self.filled.steps += u64::from(kind == 0);
+    }
+
+    /// Writes the leaves that changed. There is room for those of one step in every environment.
+    fn change(&mut self, changes: &[(usize, bool)]) {
+        let start = 6 * self.sizes.envs;
+        for &(place, present) in changes {
+            self.word(start + 2 + self.filled.changed, (place as u32) << 1 | u32::from(present));
+            self.filled.changed += 1;
+        }
+        self.word(start, self.filled.changed as u32);
+    }
+
+    /// Writes the learning rate of the run.
+    pub fn rate(&mut self, rate: f32) {
+        self.word(6 * self.sizes.envs + 1, rate.to_bits());
+    }
+
+    fn word(&mut self, at: usize, word: u32) {
+        self.words[4 * at..][..4].copy_from_slice(&word.to_ne_bytes());
     }
 }
 
@@ -127,6 +173,8 @@ pub(super) struct Mail {
 pub(super) struct Report {
     pub step: u64,
     pub learned: Learned,
+    /// What it left for the algorithm's own metrics.
+    pub sums: [f32; 3],
     pub failed: u32,
 }
 
@@ -151,7 +199,7 @@ impl Mail {
 
     fn row(&self, number: u64, run: usize) -> Option<Report> {
         let at = ROW_WORDS * (1 + (number as usize % RING) * self.runs + run);
-        if self.words.word(at + 7)? != number as u32 + 1 {
+        if self.words.word(at + ROW_WORDS - 1)? != number as u32 + 1 {
             return None;
         }
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
@@ -159,7 +207,8 @@ impl Mail {
         let float = |i: usize| f32::from_bits(word(i));
         let learned =
             Learned { loss: float(0), gradient_norm: float(1), mean_q: float(2), mean_sigma: float(3) };
-        Some(Report { step: u64::from(word(4)) | u64::from(word(5)) << 32, learned, failed: word(6) })
+        let sums = [4, 5, 6].map(float);
+        Some(Report { step: u64::from(word(8)) | u64::from(word(9)) << 32, learned, sums, failed: word(10) })
     }
 
     /// Waits until `there`. A device that failed says so instead.

@@ -25,8 +25,10 @@ struct Adam {
     float* m;
     float* v;
     float* grads;
+    float* target;  // follows in the same pass by `tau`; none if null
     long long stride;
     int slots, tensors;
+    float tau;
 };
 
 // What a step multiplies m and √v by: α / (1 - β₁ᵗ) and 1 / √(1 - β₂ᵗ).
@@ -95,24 +97,37 @@ __device__ __forceinline__ void adam_four(float4& p, float4& m, float4& v, float
     adam_one(p.w, m.w, v.w, g.w * scale, s, rate, root);
 }
 
+// target += τ (online - target); a copy for τ = 1. The same bits wherever it is called.
+__device__ __forceinline__ float followed(float target, float online, float tau) {
+    return tau == 1.0f ? online : __fmaf_rn(tau, __fsub_rn(online, target), target);
+}
+__device__ __forceinline__ void follow_four(float4* target, float4 online, float tau) {
+    float4 t = *target;
+    *target = make_float4(followed(t.x, online.x, tau), followed(t.y, online.y, tau), followed(t.z, online.z, tau),
+                          followed(t.w, online.w, tau));
+}
+
 // Grid: (parts of the parameters, copies).
 extern "C" __global__ void __launch_bounds__(256) adam_step(const __grid_constant__ Adam a) {
     const AdamSettings& s = a.settings;
     AdamPart part = a.parts[blockIdx.x];
     int copy = blockIdx.y, i = threadIdx.x * 4;
     float rate = a.rates[2 * copy], root = a.rates[2 * copy + 1], scale = a.scales[copy * a.tensors + part.tensor];
-    if (rate < 0.0f || i >= part.length) return;
+    bool stays = rate < 0.0f;
+    if (i >= part.length || (stays && a.target == nullptr)) return;
     // The numbers between a tensor's end and the next multiple of 4 stay zero.
     long long at = copy * a.stride + part.start + i;
-    float4 p4 = *(float4*)(a.params + at), m4 = *(float4*)(a.m + at), v4 = *(float4*)(a.v + at);
-    float4 g4 = *(const float4*)(a.grads + at);
-    adam_four(p4, m4, v4, g4, scale, s, rate, root);
-    *(float4*)(a.params + at) = p4;
-    *(float4*)(a.m + at) = m4;
-    *(float4*)(a.v + at) = v4;
+    float4 p4 = *(float4*)(a.params + at);
+    if (!stays) {
+        float4 m4 = *(float4*)(a.m + at), v4 = *(float4*)(a.v + at), g4 = *(const float4*)(a.grads + at);
+        adam_four(p4, m4, v4, g4, scale, s, rate, root);
+        *(float4*)(a.params + at) = p4;
+        *(float4*)(a.m + at) = m4;
+        *(float4*)(a.v + at) = v4;
+    }
+    if (a.target != nullptr) follow_four((float4*)(a.target + at), p4, a.tau);
 }
 
-// target += τ (online - target); a copy for τ = 1.
 struct Target {
     const float4* online;
     float4* target;
@@ -123,14 +138,5 @@ struct Target {
 extern "C" __global__ void __launch_bounds__(256) target_step(Target a) {
     long long i = (long long)blockIdx.x * 256 + threadIdx.x;
     if (i >= a.size) return;
-    float4 o = a.online[i], t = a.target[i];
-    if (a.tau == 1.0f) {
-        t = o;
-    } else {
-        t.x += a.tau * (o.x - t.x);
-        t.y += a.tau * (o.y - t.y);
-        t.z += a.tau * (o.z - t.z);
-        t.w += a.tau * (o.w - t.w);
-    }
-    a.target[i] = t;
+    follow_four(a.target + i, a.online[i], a.tau);
 }

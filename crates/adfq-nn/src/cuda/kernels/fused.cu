@@ -244,18 +244,22 @@ __device__ __forceinline__ void fused_adam(const Adam& a, Fours<NET>& p, Fours<N
         }
     }
     __syncthreads();
-    if (rates[0] < 0.0f) return;
+    bool stays = rates[0] < 0.0f;
+    if (stays && a.target == nullptr) return;
 #pragma unroll
     for (int turn = 0; turn < TURNS; turn++) {
         int i = Fours<NET>::index(turn);
         if (i >= 4 * COUNT) continue;
-        float scale = 1.0f;
+        if (!stays) {
+            float scale = 1.0f;
 #pragma unroll
-        for (int t = 0; t < T; t++)
-            if (Fours<NET>::meets(turn, t) && Fours<NET>::is_in(i, t)) scale = scales[t];
-        adam_four(p.of[turn], m.of[turn], v.of[turn], g.of[turn], scale, s, rates[0], rates[1]);
-        *(float4*)(a.params + first + i) = p.of[turn];
-        *(float4*)(a.m + first + i) = m.of[turn];
-        *(float4*)(a.v + first + i) = v.of[turn];
+            for (int t = 0; t < T; t++)
+                if (Fours<NET>::meets(turn, t) && Fours<NET>::is_in(i, t)) scale = scales[t];
+            adam_four(p.of[turn], m.of[turn], v.of[turn], g.of[turn], scale, s, rates[0], rates[1]);
+            *(float4*)(a.params + first + i) = p.of[turn];
+            *(float4*)(a.m + first + i) = m.of[turn];
+            *(float4*)(a.v + first + i) = v.of[turn];
+        }
+        if (a.target != nullptr) follow_four((float4*)(a.target + first + i), p.of[turn], a.tau);
     }
 }

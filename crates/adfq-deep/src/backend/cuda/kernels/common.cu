@@ -7,7 +7,8 @@
 //   PRIORITISED, ANY_RULE         whether draws are by priority, and whether a rule other than the analytic one is used
 //   ROWS, SPLIT                   transitions of a block of `sample`, or blocks of a transition
 //   PASS_…                        the forward passes that there are, by number
-//   POWERS, DRAWS, RING, PACK_WORDS
+//   FEATURES                      random features of an observation, 0 where no algorithm has them, see visits.cu
+//   POWERS, DRAWS, RING, ROW_WORDS, PACK_WORDS
 //
 // A run's numbers are computed by blocks of its own, in an order that does not depend on the others.
 
@@ -22,6 +23,9 @@ enum Setting {
     SETTINGS = OWN + 8
 };
 enum State { STEP, LEARNED, LEAST, GREATEST, LARGEST, FRESH, STATES };
+// What is counted of a run that keeps visits: different pairs that were tried, batches, the mean squared target, and the mean
+// squared difference between target and mean.
+enum Count { PAIRS, BATCHES, SQUARE, RESIDUAL, COUNTS };
 enum Rule { ANALYTIC, EXACT, GRID };
 enum Noise { NO_NOISE, APPROXIMATE_NOISE, EXACT_NOISE };
 
@@ -37,11 +41,11 @@ static constexpr u32 TERMINAL = 1u << 31;
     u8 *frames, uint2 *slots, float *leaves, double *sums, float *minima, const double *all_settings,              \
         double *all_state, const double *powers, const double *draws, u32 *places, Row *rows, ELEMENT *here,       \
         ELEMENT *next, const float *outputs, float *gradient, float4 *parts, float *errors, float2 *targets,       \
-        const float *norms, u32 *mail
+        const float *norms, u32 *mail, u64 *heads, const double *left, double *counts, float4 *notes
 
 #define PASS_ON                                                                                                    \
     frames, slots, leaves, sums, minima, all_settings, all_state, powers, draws, places, rows, here, next, outputs, \
-        gradient, parts, errors, targets, norms, mail
+        gradient, parts, errors, targets, norms, mail, heads, left, counts, notes
 
 static constexpr double LEAST_NORMAL = 2.2250738585072014e-308;
 

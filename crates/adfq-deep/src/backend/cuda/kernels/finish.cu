@@ -36,12 +36,17 @@ extern "C" __global__ void __launch_bounds__(128) finish(MEMORY) {
         }
         u32 failed = !beliefs ? 1 : !finite(loss) ? 2 : !finite(norm) ? 3 : 0;
         state[LEARNED] = learned + 1.0;
-        uint4* row = (uint4*)(mail + 8 + (((u64)learned % RING) * gridDim.y + run) * 8);
+        uint4* row = (uint4*)(mail + ROW_WORDS + (((u64)learned % RING) * gridDim.y + run) * ROW_WORDS);
+        uint4 own = make_uint4(0, 0, 0, 0);
+#if FEATURES
+        own = note_batch(counts + run * COUNTS, notes + run * BATCH, rows + run * BATCH);
+#endif
         u64 step = (u64)state[STEP];
         __stcg(row, make_uint4(__float_as_uint(loss), __float_as_uint(norm), __float_as_uint(mean_q), __float_as_uint(mean_sigma)));
+        __stcg(row + 1, own);
         __threadfence_system();
         // The last word says that the row is whole.
-        __stcg(row + 1, make_uint4((u32)step, (u32)(step >> 32), failed, (u32)learned + 1));
+        __stcg(row + 2, make_uint4((u32)step, (u32)(step >> 32), failed, (u32)learned + 1));
     }
     // Warp 0 is done when the host has heard; the others do not wait for that.
     if (!PRIORITISED || !good || threadIdx.x < 32) return;

@@ -13,6 +13,11 @@ struct At {
     int runs, run, i, lane, action;
     bool terminal;
     Row row;
+    u32 place;
+    const u64 *heads;    // slots ever written, by environment
+    const double *left;  // of an algorithm that keeps visits: what is left in s', by action; what it counts; and a note
+    const double *counts;
+    float4 *note;        // of this transition for the end of the batch
 };
 
 // The target, mean and variance; |error|, from which the priority follows; and what the metrics sum up: two parts of the
@@ -49,6 +54,14 @@ __device__ __forceinline__ float huber(float& error, float delta, float weight) 
 // The row of outputs of a pass.
 __device__ __forceinline__ const float* row_of(const At& at, int pass) {
     return at.outputs + (((long long)pass * at.runs + at.run) * BATCH + at.i) * OUTPUTS;
+}
+
+// The number of a transition that no other of the run ever has: that of `Replay::index_at`.
+__device__ __forceinline__ u64 index_of(const At& at) {
+    u32 env = at.place / SLOTS, slot = at.place % SLOTS;
+    u64 newest = at.heads[env] - 1;
+    u32 top = (u32)(newest % SLOTS), back = slot <= top ? top - slot : top + SLOTS - slot;
+    return (newest - back) * ENVS + env;
 }
 
 // A target within what the rewards received so far allow.

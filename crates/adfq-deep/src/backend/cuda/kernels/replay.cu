@@ -35,6 +35,8 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     for (int i = threadIdx.x; i < 2 * ENVS; i += 512)
         if (entries[i] != 0)
             slots[(long long)run * PLACES + entries[i] - 1] = make_uint2(entries[2 * ENVS + i], entries[4 * ENVS + i]);
+    for (int i = threadIdx.x; i < ENVS; i += 512)
+        heads[run * ENVS + i] += (entries[2 * i] != 0) + (entries[2 * i + 1] != 0);
     leaves += (long long)run * LEAF_BLOCKS * 16;
     if (threadIdx.x == 0) {
         if (run == 0) ((volatile u32*)mail)[0] = number;
@@ -55,12 +57,6 @@ extern "C" __global__ void __launch_bounds__(512) absorb(MEMORY, const u32* pack
     __syncthreads();
     long long nodes = (long long)run * NODES * 16;
     refresh<0, 512>(changed, count, leaves, sums + nodes, minima + nodes);
-}
-
-// Copies bytes of frames to the host's memory.
-extern "C" __global__ void __launch_bounds__(256) fetch(MEMORY, u64 start, u64 count, u8* to) {
-    u64 end = min((blockIdx.x + 1ULL) * 4096, count);
-    for (u64 i = blockIdx.x * 4096ULL + threadIdx.x; i < end; i += 256) to[i] = frames[start + i];
 }
 
 // The place under the i-th point, and its importance weight.
