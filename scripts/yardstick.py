@@ -35,7 +35,7 @@ MEASURED = "beliefs-by-step.jsonl"
 SEAS = {f"deepsea-{rows}-shuffled-1": rows * episodes for rows, episodes in ((10, 2_000), (20, 2_000), (30, 3_000))}
 GAMES = [f"minatar/{game}" for game in ("asterix", "breakout", "freeway", "seaquest", "space-invaders")]
 PARTS = {
-    "control": ({env: 100_000 for env in ("cartpole", "acrobot", "mountaincar")}, 5, []),
+    "control": ({"cartpole": 50_000, "acrobot": 50_000, "mountaincar": 100_000}, 5, []),
     "seas": (SEAS, 5, ["--set", "learning.warmup=1000"]),
     "games": ({env: 2_000_000 for env in GAMES}, 10, []),
     "lander": ({"gym:LunarLander-v3": 400_000}, 5, []),
