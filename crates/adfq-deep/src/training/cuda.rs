@@ -1,6 +1,6 @@
 //! Many runs on one GPU: which of them go together, and what became of each.
 
-use super::{Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, name_checkpoint, note_times};
+use super::{Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, name_checkpoint, note_times, noted};
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
 use rayon::prelude::*;
@@ -86,7 +86,7 @@ fn train_group(
         observers.push(own);
     }
     let failed = |folder: PathBuf, error: Error| {
-        let ending = Some(Err(name_checkpoint(error, &folder)));
+        let ending = Some(Err(noted(name_checkpoint(error, &folder), &folder)));
         Outcome { folder, ending }
     };
     let mut trainer = match Trainer::on_cuda(device, runs) {
