@@ -2,7 +2,9 @@
 //! by side. Training the same runs again continues what is missing.
 
 use crate::config::{Tuned, env_args, wrappers};
-use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result, write_failure, write_times};
+use crate::run::folder::{
+    holds_run, last_checkpoint, lengthen, read_config, read_result, write_failure, write_times,
+};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};

@@ -132,7 +132,8 @@ pub fn record(
     settings: &LearnSettings,
     progress: impl FnMut(u64),
 ) -> Result<(Learned, Recording)> {
-    let (mut recording, mut moments) = (None, Recording::steps_of(mdp, settings.steps).into_iter().peekable());
+    let (mut recording, mut moments) =
+        (None, Recording::steps_of(mdp, settings.steps).into_iter().peekable());
     let learned = observe(mdp, settings, progress, |solved, done, agent| {
         if moments.next_if_eq(&done).is_some() {
             recording.get_or_insert_with(|| Recording::new(mdp, settings, solved)).look(done, agent);

@@ -31,6 +31,7 @@ function draw_nav() {
   const tail = kept.toString() ? `?${kept}` : "";
   nav.replaceChildren(...Object.entries(VIEWS).map(([name, [title]]) =>
     h("a", { href: `#/${name}${tail}`, "aria-current": name === page ? "page" : null }, title)));
+  nav.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 }
 
 function show() {

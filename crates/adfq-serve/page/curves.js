@@ -190,7 +190,9 @@ export function curvesView(main) {
   /** All charts have the same range of x. */
   function zoom(to) {
     asked.zoom = to;
-    note({ zoom: to ? to.map((value) => Number(value.toPrecision(8))).join(",") : null });
+    // The address follows once the wheel rests.
+    clearTimeout(noting);
+    noting = setTimeout(() => note({ zoom: to ? to.map((value) => Number(value.toPrecision(8))).join(",") : null }), 200);
     for (const one of charts) {
       const all = one.plot.data[0];
       const [min, max] = to ?? [all[0], all.at(-1)];
@@ -200,6 +202,7 @@ export function curvesView(main) {
 
   // A run that grows is asked for again, no more than once in a while.
   let waiting = null;
+  let noting = null;
   const stop = listen((ids) => {
     draw_chips();
     const mine = new Set(ticked());
@@ -215,6 +218,7 @@ export function curvesView(main) {
     over = true;
     stop();
     clearTimeout(waiting);
+    clearTimeout(noting);
     charts.forEach((one) => one.destroy());
   };
 }

@@ -5,7 +5,7 @@ import { color, field, h, s, select, themed } from "./dom.js";
 import { note, place } from "./store.js";
 
 const MOST = 18;
-const [WIDTH, HEIGHT, LEFT, BASE, TOP] = [860, 430, 8, 396, 16];
+const [LEFT, TOP] = [8, 16];
 
 export function explorerView(main) {
   const start = { prior: { mean: 0, var: 1 }, reward: 0, discount: 0.9, noise: 0,
@@ -15,10 +15,11 @@ export function explorerView(main) {
   let frame = null;
   let [busy, again] = [false, false];
   let drag = null;
+  let width = 860;
   let over = false;
 
   const controls = h("div", { class: "card controls" });
-  const picture = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Densities of prior, targets and posteriors" });
+  const picture = s("svg", { role: "img", "aria-label": "Densities of prior, targets and posteriors" });
   const key = h("div", { class: "legend" });
   const results = h("div", { class: "card scroll results" });
   const said = h("p", { class: "bad", role: "status" });
@@ -26,7 +27,7 @@ export function explorerView(main) {
   main.append(h("h1", {}, "Explorer"),
     h("p", { class: "quiet" }, "One update of the belief over Q(s,a). Drag a dot to move a belief, a square to widen it."),
     h("div", { class: "explorer" }, controls,
-      h("div", {}, h("div", { class: "card figure" }, picture, key, h("label", { class: "field inline" }, log, "logarithmic density")), said, h("br"), results)));
+      h("div", {}, h("div", { class: "card figure" }, picture, key, h("label", { class: "field inline" }, log, "logarithmic density")), said, results)));
 
   /** The question in the address: numbers in their order, next beliefs last. */
   function write() {
@@ -122,6 +123,7 @@ export function explorerView(main) {
       question.next.push({ mean: 0, var: 1 });
       changed(true);
     } }, "Add a next action");
+    const ended = h("p", { class: "quiet small" }, "Without next actions the episode has ended: the target is the reward.");
     controls.replaceChildren(
       field("Preset", select([["", "the paper's figures …"], ...presets.map(({ name }, i) => [`${i}`, name])], "", (value) => {
         if (value === "") return;
@@ -135,8 +137,8 @@ export function explorerView(main) {
         slider("noise var", () => question.noise, (value) => { question.noise = value; }, { min: 0, max: 5, step: 0.01 })),
       ...question.next.map((belief, i) =>
         h("fieldset", {}, h("legend", {}, swatch(i), `Q(s′, b${i + 1})`, remove(i)), moments(belief))),
-      question.next.length ? null : h("p", { class: "quiet small" }, "Without next actions the episode has ended: the target is the reward."),
-      add,
+      ...(question.next.length ? [] : [ended]),
+      h("fieldset", {}, add),
       h("fieldset", {}, h("legend", {}, "Split ADFQ"),
         slider("visits", () => question.count, (value) => { question.count = value; }, { min: 1, max: 100, step: 1 }),
         slider("noise w̄", () => question.expected_noise, (value) => { question.expected_noise = value; }, { min: 0, max: 10, step: 0.1 })));
@@ -171,18 +173,23 @@ export function explorerView(main) {
       frame = { low: answer.q[0], high: answer.q.at(-1), top: top * 1.06 };
     }
     const { low, high, top } = frame;
-    const x = (q) => LEFT + ((q - low) / (high - low)) * (WIDTH - 2 * LEFT);
+    // A unit of the picture is a pixel, so that texts have their size on every screen.
+    width = Math.max(picture.parentElement.clientWidth - 34, 280);
+    const height = Math.min(430, Math.max(280, width * 0.55));
+    const BASE = height - 36;
+    picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const x = (q) => LEFT + ((q - low) / (high - low)) * (width - 2 * LEFT);
     const floor = top * 1e-8;
     const y = log.checked
       ? (p) => BASE - (Math.log(Math.max(p, floor) / floor) / Math.log(top / floor)) * (BASE - TOP)
       : (p) => BASE - Math.min(p / top, 1.02) * (BASE - TOP);
     const parts = [];
-    for (const at of ticks(low, high)) {
+    for (const at of ticks(low, high, width / 100)) {
       parts.push(s("line", { x1: x(at), x2: x(at), y1: TOP, y2: BASE, stroke: "var(--grid)" }),
         s("text", { x: x(at), y: BASE + 18, "text-anchor": "middle" }, `${Number(at.toPrecision(6))}`.replace("-", "−")));
     }
-    parts.push(s("line", { x1: 0, x2: WIDTH, y1: BASE, y2: BASE, stroke: "var(--line)" }),
-      s("text", { x: WIDTH - 10, y: HEIGHT - 4, "text-anchor": "end" }, "value of Q(s,a)"));
+    parts.push(s("line", { x1: 0, x2: width, y1: BASE, y2: BASE, stroke: "var(--line)" }),
+      s("text", { x: width - 10, y: height - 3, "text-anchor": "end" }, "value of Q(s,a)"));
     for (const curve of curves) {
       const d = curve.y.map((p, i) => `${i ? "L" : "M"}${x(answer.q[i]).toFixed(1)},${y(p).toFixed(1)}`).join("");
       if (curve.fill) parts.push(s("path", { d: `${d}L${x(answer.q.at(-1))},${BASE}L${x(answer.q[0])},${BASE}Z`, fill: curve.color, "fill-opacity": 0.15 }));
@@ -221,8 +228,8 @@ export function explorerView(main) {
   picture.addEventListener("pointermove", (event) => {
     if (!drag) return;
     const box = picture.getBoundingClientRect();
-    const share = ((event.clientX - box.left) / box.width) * WIDTH;
-    const q = frame.low + ((share - LEFT) / (WIDTH - 2 * LEFT)) * (frame.high - frame.low);
+    const share = ((event.clientX - box.left) / box.width) * width;
+    const q = frame.low + ((share - LEFT) / (width - 2 * LEFT)) * (frame.high - frame.low);
     const { belief, scale, of } = drag.owner;
     if (drag.kind === "mean") belief.mean = Number(((q - of(0)) / scale).toPrecision(6));
     else belief.var = Number(Math.max(((q - of(belief.mean)) / scale) ** 2, 1e-6).toPrecision(6));
@@ -244,16 +251,16 @@ export function explorerView(main) {
     const digits = (value) => `${Number(value.toPrecision(12))}`.replace("-", "−");
     const row = (name, { mean, var: v }, more = "") =>
       h("tr", { "data-rule": name }, h("th", { scope: "row" }, name), h("td", { "data-value": mean }, digits(mean)), h("td", { "data-value": v }, digits(v)),
-        h("td", {}, digits(Math.sqrt(v))), h("td", { class: "quiet small" }, more));
+        h("td", { class: "extra" }, digits(Math.sqrt(v))), h("td", { class: "quiet small extra" }, more));
     const percent = (share) => `${(100 * share).toFixed(2)} %`;
     const parts = answer.exact.components.map((exact, b) => {
       const paper = answer.analytic.components[b] ?? exact;
       return h("tr", {}, h("th", { scope: "row" }, question.next.length ? `b${b + 1}` : "end"), h("td", {}, `${short6(exact.mean)} ± ${short6(Math.sqrt(exact.var))}`),
-        h("td", {}, percent(exact.weight)), h("td", {}, `${short6(paper.mean)} ± ${short6(Math.sqrt(paper.var))}`), h("td", {}, percent(paper.weight)));
+        h("td", { class: "percent" }, percent(exact.weight)), h("td", {}, `${short6(paper.mean)} ± ${short6(Math.sqrt(paper.var))}`), h("td", { class: "percent" }, percent(paper.weight)));
     });
-    const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name))));
+    const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: name === "σ" || name === " " ? "extra" : null }, name))));
     results.replaceChildren(
-      h("table", {}, head("", "Mean", "Variance", "σ", ""), h("tbody", {},
+      h("table", {}, head("", "Mean", "Variance", "σ", " "), h("tbody", {},
         row("Prior", question.prior), row("Exact", answer.exact, "true moments"), row("ADFQ", answer.analytic, "the paper's closed form"),
         row("Split", answer.split, `own ${short6(answer.split.own)}, inherited ${short6(answer.split.inherited)}`))),
       h("p", {}, `ADFQ's mean is ${short6(Math.abs(answer.error.mean_in_sd))} exact σ ${answer.error.mean_in_sd < 0 ? "too low" : "too high"}, its σ is ` +
@@ -268,8 +275,10 @@ export function explorerView(main) {
     presets = list;
     if (!over) build();
   }).catch(() => {});
+  addEventListener("resize", draw);
   return () => {
     over = true;
+    removeEventListener("resize", draw);
   };
 }
 
@@ -278,8 +287,8 @@ function short6(value) {
 }
 
 /** Some round numbers in a range. */
-function ticks(low, high) {
-  const rough = (high - low) / 8;
+function ticks(low, high, number) {
+  const rough = (high - low) / number;
   const size = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * size).find((candidate) => candidate >= rough);
   const first = Math.ceil(low / step);

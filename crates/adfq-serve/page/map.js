@@ -28,6 +28,11 @@ export function rangeOf(recording) {
   return { low, high, sd };
 }
 
+/** A small number in two digits. */
+function tiny(value) {
+  return value !== 0 && value < 1e-3 ? value.toExponential(0).replace("-", "−") : `${Number(value.toPrecision(2))}`;
+}
+
 /** From light to dark (or the other way round on dark) as the value grows. */
 function shade(share) {
   const [from, to] = isDark() ? [[38, 46, 56], [40, 130, 190]] : [[240, 246, 250], [70, 150, 205]];
@@ -49,6 +54,7 @@ function map(recording, moment, layer, { low, high, sd }) {
       fill: wall ? "var(--line)" : "var(--soft)" }));
     if (!wall && sign !== "O") picture.append(s("text", { x: x * CELL + 8, y: y * CELL + 18, "font-weight": 600 }, sign));
   }));
+  picture.style.maxWidth = `${width * CELL * 1.35}px`;
   const span = high > low ? high - low : 1;
   for (const index of recording.layers[layer]?.states ?? []) {
     const state = recording.states[index];
@@ -59,21 +65,23 @@ function map(recording, moment, layer, { low, high, sd }) {
     const share = (belief.mean - low) / span;
     const best = Math.max(...state.q);
     const right = state.q[belief.action] >= best - 1e-6 * Math.max(1, Math.abs(best));
+    const arrow = s("text", { x: left + CELL / 2, y: top + CELL / 2 - 1, "text-anchor": "middle", class: "strong" }, state.arrows[belief.action]);
+    arrow.style.fontSize = "22px";
+    if (!right) arrow.style.fill = "var(--bad)";
+    const numbers = [short(belief.mean), belief.sd === null ? "" : `± ${tiny(belief.sd)}`].map((words, line) => {
+      const made = s("text", { x: left + CELL / 2, y: top + CELL - 19 + 12 * line, "text-anchor": "middle", class: "strong" }, words);
+      made.style.fontSize = "11px";
+      return made;
+    });
     const text = [
       s("title", {}, `${state.label}: ${recording.actions.map((name, i) =>
         `${name} ${short(moment.mean[index][i])}${moment.sd ? ` ± ${short(moment.sd[index][i])}` : ""}`).join(", ")}`),
       s("rect", { x: left + 1, y: top + 1, width: CELL - 2, height: CELL - 2, rx: 6, fill: shade(share) }),
       // The ring grows with σ: where it is wide, the agent does not know.
-      belief.sd === null ? null : s("circle", { cx: left + CELL / 2, cy: top + CELL / 2 - 4, r: 5 + 22 * Math.sqrt(belief.sd / (sd || 1)),
-        fill: color(4), "fill-opacity": 0.28 }),
-      s("text", { x: left + CELL / 2, y: top + CELL / 2 + 3, "text-anchor": "middle", class: "strong", "font-size": 22,
-        style: null, fill: right ? null : "var(--bad)" }, state.arrows[belief.action]),
-      s("text", { x: left + CELL / 2, y: top + CELL - 9, "text-anchor": "middle", class: "strong" },
-        `${short(belief.mean)}${belief.sd === null ? "" : ` ±${short(belief.sd)}`}`),
+      ...(belief.sd === null ? [] : [s("circle", { cx: left + CELL / 2, cy: top + CELL / 2 - 8, r: 5 + 22 * Math.sqrt(belief.sd / (sd || 1)),
+        fill: color(4), "fill-opacity": 0.3 })]),
+      arrow, ...numbers,
     ];
-    text[3].style.fontSize = "22px";
-    if (!right) text[3].style.fill = "var(--bad)";
-    text[4].style.fontSize = "10.5px";
     const sign = rows[y][x];
     if (sign !== "O") text.push(s("text", { x: left + 8, y: top + 18, "font-weight": 600, class: "strong" }, sign));
     picture.append(s("g", {}, ...text));

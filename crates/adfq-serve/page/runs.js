@@ -1,4 +1,5 @@
-// The table of all runs. Rows are kept and changed in place: a thousand of them stay smooth.
+// The table of all runs. Rows are kept and changed in place, and those beyond the first screen come a frame later: a thousand
+// of them stay smooth.
 
 import { brief, count, eachFrame, h, short } from "./dom.js";
 import { fits, listen, note, place, table, ticked } from "./store.js";
@@ -15,6 +16,10 @@ const COLUMNS = [
   ["state", "State", (row) => ["training", "failed", "malformed", "stopped", "finished"].indexOf(row.state)],
 ];
 
+/** Rows that are drawn at once; the others follow in pieces. */
+const AT_ONCE = 60;
+const PIECE = 120;
+
 export function runsView(main) {
   const { query } = place();
   let words = query.get("q") ?? "";
@@ -22,6 +27,7 @@ export function runsView(main) {
     ? [query.get("sort").slice(1), true] : [query.get("sort") ?? "id", false];
   const chosen = new Set(ticked());
   const rows = new Map();
+  let turn = 0;
 
   const filter = h("input", {
     type: "search", value: words, placeholder: "environment, agent, state, -without …",
@@ -52,8 +58,9 @@ export function runsView(main) {
   const notes = h("p", { class: "quiet small" });
   main.append(
     h("h1", {}, "Runs"),
-    h("div", { class: "bar" }, filter, summary, h("span", { class: "push bar" }, curves, compare)),
+    h("div", { class: "bar" }, filter, summary, h("span", { class: "push buttons" }, curves, compare)),
     h("div", { class: "card runs" }, h("table", {},
+      h("colgroup", {}, ["tick", ...COLUMNS.map(([key]) => key)].map((name) => h("col", { class: `col-${name}` }))),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, all), heads)), body)),
     empty, notes);
 
@@ -72,11 +79,18 @@ export function runsView(main) {
 
   function arrange() {
     const list = shown();
-    body.replaceChildren(...list.map((row) => element(row)));
+    body.replaceChildren(...list.slice(0, AT_ONCE).map(element));
+    const mine = (turn += 1);
+    const follow = (from) => requestAnimationFrame(() => {
+      if (mine !== turn || from >= list.length) return;
+      body.append(...list.slice(from, from + PIECE).map(element));
+      follow(from + PIECE);
+    });
+    follow(AT_ONCE);
     for (const head of heads) {
-      const mine = head.dataset.key === by;
-      head.querySelector("span").textContent = mine ? (down ? "↓" : "↑") : "";
-      if (mine) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const own = head.dataset.key === by;
+      head.querySelector("span").textContent = own ? (down ? "↓" : "↑") : "";
+      if (own) head.setAttribute("aria-sort", down ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
     empty.textContent = list.length ? "" : table.runs.size
@@ -118,11 +132,11 @@ export function runsView(main) {
     } });
     const cells = {
       name: h("td", { class: "name" }, h("a", { href: `#/curves?${new URLSearchParams({ runs: row.id })}` }, row.id)),
-      env: h("td", { "data-label": "" }), agent: h("td", {}), seed: h("td", { class: "number", "data-label": "seed" }),
+      env: h("td", { "data-label": "" }), agent: h("td", { class: "agent" }), seed: h("td", { class: "number seed", "data-label": "seed" }),
       bar: h("progress", { max: 1 }), steps: h("span"),
       train: h("td", { class: "number", "data-label": "return" }),
-      evaluation: h("td", { class: "number", "data-label": "evaluation" }),
-      speed: h("td", { class: "number", "data-label": "steps/s" }),
+      evaluation: h("td", { class: "number evaluation", "data-label": "evaluation" }),
+      speed: h("td", { class: "number speed", "data-label": "steps/s" }),
       state: h("span"), why: h("div", { class: "why" }),
       watch: h("a", { class: "small", href: `#/watch?${new URLSearchParams({ run: row.id })}` }, "watch"),
     };
@@ -162,7 +176,7 @@ export function runsView(main) {
 
   const rearrange = eachFrame(arrange);
   arrange();
-  return listen((ids) => {
+  const stop = listen((ids) => {
     const known = ids !== null && ids.every((id) => rows.has(id) && table.runs.has(id));
     if (ids === null) rows.clear();
     if (known) for (const id of ids) element(table.runs.get(id));
@@ -170,6 +184,10 @@ export function runsView(main) {
     if (!known || by !== "id" || words) rearrange();
     else chose();
   });
+  return () => {
+    turn = -1;
+    stop();
+  };
 }
 
 const collator = new Intl.Collator("en", { numeric: true });

@@ -69,7 +69,7 @@ function timeline(count, show, initial) {
     if (stops) pause();
     at = Math.max(0, Math.min(to, count() - 1));
     slider.value = at;
-    if (count()) show(at);
+    if (count()) show(at, timer !== null);
   }
   function pause() {
     clearInterval(timer);
@@ -183,7 +183,7 @@ function episodeView(inner, run) {
     });
   }
 
-  function show(i) {
+  function show(i, playing) {
     const moment = moments[i];
     if (moment.picture) {
       image.src = `data:image/png;base64,${moment.picture}`;
@@ -195,11 +195,12 @@ function episodeView(inner, run) {
     facts.replaceChildren(
       ...[["Step", `${moment.step}`], ["Return so far", short(moment.total)], ["Action", start.actions[moment.action]]]
         .map(([name, value]) => h("span", {}, h("span", { class: "quiet" }, `${name} `), h("b", {}, value))));
-    densities.replaceChildren(...(moment.sd ? [density(moment, start.actions)] : []));
+    densities.replaceChildren(...(moment.sd ? [density(moment, start.actions, densities.clientWidth)] : []));
     actions.replaceChildren(table_of(moment, start.actions));
     if (moments.length - drawnUpTo > 25 || (values === null && moments.length > 1)) draw_values();
-    values?.plot.setCursor({ left: values.plot.valToPos(moment.step, "x"), top: 10 });
-    if (line.element.dataset.over) note({ at: i });
+    // The line at this step, without the values: they are in the table.
+    values?.plot.setCursor({ left: values.plot.valToPos(moment.step, "x"), top: -10 }, false);
+    if (!playing && line.element.dataset.over) note({ at: i });
   }
 
   /** Q of every action over the steps so far. */
@@ -230,8 +231,9 @@ function episodeView(inner, run) {
 }
 
 /** The belief of every action as a density. */
-function density({ mean, sd, action }, names) {
-  const [width, height, base] = [560, 220, 196];
+function density({ mean, sd, action }, names, room) {
+  const width = Math.max(room, 280);
+  const [height, base] = [220, 196];
   const [low, high] = [Math.min(...mean.map((m, a) => m - 3.5 * sd[a])), Math.max(...mean.map((m, a) => m + 3.5 * sd[a]))];
   const peak = Math.max(...sd.map((d) => 1 / d));
   const at = (q) => 8 + ((q - low) / (high - low || 1)) * (width - 16);
@@ -283,13 +285,13 @@ function recordingView(inner, run) {
     const facts = h("div", { class: "facts" });
     const map = h("div", { class: "map figure" });
     line = timeline(() => recording.moments.length, show);
-    function show(i) {
+    function show(i, playing) {
       const moment = recording.moments[i];
       const told = [["Step", moment.step.toLocaleString("en")], ["of", recording.steps.toLocaleString("en")],
         ["Agent", `${recording.agent}, ${recording.policy}`], ["Seed", `${recording.seed}`]];
       facts.replaceChildren(...told.map(([name, value]) => h("span", {}, h("span", { class: "quiet" }, `${name} `), h("b", {}, value))));
       map.replaceChildren(drawMoment(recording, moment, layer, range));
-      note({ at: i === recording.moments.length - 1 ? null : i });
+      if (!playing) note({ at: i === recording.moments.length - 1 ? null : i });
     }
     const layers = recording.layers.length > 1 ? field("Map", select(recording.layers.map(({ title }, i) => [`${i}`, title || `map ${i + 1}`]),
       `${layer}`, (value) => {
@@ -298,7 +300,7 @@ function recordingView(inner, run) {
         show(line.at());
       })) : null;
     said.textContent = recording.map.length
-      ? "Each cell: the greedy action, its mean and ± σ. The ring grows with σ; a red arrow is not optimal; the darker a cell, the larger its value." : "";
+      ? "Each cell: the greedy action, its mean and ± σ. The ring grows with σ; a red arrow is not optimal; the stronger the blue of a cell, the larger its value." : "";
     inner.append(...(layers ? [h("div", { class: "bar" }, layers)] : []),
       h("section", { class: "card", "aria-label": recording.domain }, facts, map, line.element));
     line.element.dataset.over = "1";

@@ -256,8 +256,9 @@ fn split(question: &Question) -> Result<(Moments, f64, f64)> {
 }
 
 fn parts(components: &Components) -> Vec<Part> {
-    let part = |part: &adfq::update::Component| {
-        Part { moments: Moments { mean: part.mean, var: part.var }, weight: part.weight }
+    let part = |part: &adfq::update::Component| Part {
+        moments: Moments { mean: part.mean, var: part.var },
+        weight: part.weight,
     };
     components.as_slice().iter().map(part).collect()
 }
@@ -401,7 +402,11 @@ mod tests {
                     assert!((mass - 1.0).abs() < slack, "{}: {mass}", preset.name);
                     let mean = moment(&q, &posterior.density, |q| q) / mass;
                     let Moments { mean: told, var } = posterior.moments;
-                    assert!((mean - told).abs() < 0.03 * var.sqrt().max(0.1), "{} {mean} {told}", preset.name);
+                    assert!(
+                        (mean - told).abs() < 0.03 * var.sqrt().max(0.1),
+                        "{} {mean} {told}",
+                        preset.name
+                    );
                 }
             }
         }

@@ -40,7 +40,9 @@ pub(crate) async fn report(State(shared): State<Arc<Shared>>, Path(path): Path<S
 
 /// Whether a folder is that of a report, or lies in one.
 fn is_in_report(shared: &Shared, folder: &str) -> bool {
-    let holds = |id: &str| id == "." || folder == id || folder.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
+    let holds = |id: &str| {
+        id == "." || folder == id || folder.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'))
+    };
     shared.table().reports.iter().any(|report| holds(&report.id))
 }
 
@@ -71,9 +73,12 @@ pub(crate) fn open_below(root: &Folder, path: &str) -> Option<Folder> {
     let is_name = |name: &str| {
         !name.is_empty() && !name.starts_with('.') && !name.contains(['\\', '\0', ':']) && name.len() < 256
     };
-    path.split('/').try_fold(root.clone(), |folder, name| {
-        if is_name(name) { folder.child(name).ok() } else { None }
-    })
+    path.split('/').try_fold(
+        root.clone(),
+        |folder, name| {
+            if is_name(name) { folder.child(name).ok() } else { None }
+        },
+    )
 }
 
 /// What stands in a file that is not too long.

@@ -134,7 +134,8 @@ fn has_token(token: &str, uri: &Uri, headers: &HeaderMap) -> bool {
     let cookie = cookies
         .flat_map(|cookies| cookies.split(';'))
         .filter_map(|cookie| cookie.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let bearer =
+        headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     query_token(uri).into_iter().chain(cookie).chain(bearer).any(|given| same(given, token))
 }
 
@@ -214,7 +215,9 @@ mod tests {
         assert!(from("http://localhost:7717"));
         assert!(!from("http://evil.example") && !from("null") && !from("https://localhost:7717"));
         let site = |path, site| check(&guard, path, &[("host", "localhost:7717"), ("sec-fetch-site", site)]);
-        assert!(site("/", "cross-site") && site("/api/runs", "same-origin") && !site("/api/runs", "cross-site"));
+        assert!(
+            site("/", "cross-site") && site("/api/runs", "same-origin") && !site("/api/runs", "cross-site")
+        );
     }
 
     #[test]

@@ -144,7 +144,8 @@ fn title(known: Option<(Stamp, String)>, folder: &Folder, page: &str, id: &str) 
     let mut head = vec![];
     let read = folder.open_file(page).map(|file| file.take(4096).read_to_end(&mut head));
     let text = String::from_utf8_lossy(&head);
-    let title = text.split_once("<title>").and_then(|(_, rest)| Some(rest.split_once("</title>")?.0.to_owned()));
+    let title =
+        text.split_once("<title>").and_then(|(_, rest)| Some(rest.split_once("</title>")?.0.to_owned()));
     (now, title.filter(|_| read.is_ok()).unwrap_or_else(|| id.to_owned()))
 }
 
@@ -246,9 +247,9 @@ impl Watched {
             let at = self.columns.iter().position(|column| column == name)?;
             fields[at].parse::<f64>().ok().filter(|value| value.is_finite())
         };
-        self.row.step = fields[0]
-            .parse()
-            .map_err(|_| format!("{METRICS} cannot be understood: the step of the last row is {:?}", fields[0]))?;
+        self.row.step = fields[0].parse().map_err(|_| {
+            format!("{METRICS} cannot be understood: the step of the last row is {:?}", fields[0])
+        })?;
         self.row.train_return = value("train_return");
         Ok(())
     }

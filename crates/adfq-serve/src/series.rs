@@ -90,9 +90,10 @@ impl Column {
             Source::Times => EVENTS,
         };
         let mut file = folder.open_file(name)?;
-        while let Some(bytes) = self.next(&mut file, source).map_err(|source| {
-            adfq_files::Error::io("read", &folder.path().join(name), source)
-        })? {
+        while let Some(bytes) = self
+            .next(&mut file, source)
+            .map_err(|source| adfq_files::Error::io("read", &folder.path().join(name), source))?
+        {
             match source {
                 Source::Times => self.add_times(&bytes),
                 Source::Metrics(column) => self.add_rows(run, &bytes, column)?,

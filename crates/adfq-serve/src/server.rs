@@ -339,7 +339,8 @@ async fn serve(listener: TcpListener, app: Router, mut stopped: signal::Receiver
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
+        let connection =
+            builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
         tokio::spawn(async move {
             let _seat = seat;
             // A client that breaks off is its own business.

@@ -26,8 +26,8 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{self, Sender};
-use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
 
 /// Steps that are played ahead of the page.
 const AHEAD: usize = 64;
@@ -117,7 +117,9 @@ pub(crate) async fn checkpoints(
     Query(query): Query<RunQuery>,
 ) -> Result<Json<Checkpoints>> {
     shared
-        .blocking(move |shared| Ok(Json(Checkpoints { steps: kept_steps(shared.run_folder(&query.run)?.path())? })))
+        .blocking(move |shared| {
+            Ok(Json(Checkpoints { steps: kept_steps(shared.run_folder(&query.run)?.path())? }))
+        })
         .await
 }
 
@@ -149,6 +151,9 @@ pub(crate) async fn episode(
     let folder = shared.run_folder(&request.run)?;
     let (sender, receiver) = mpsc::channel(AHEAD);
     let host = Host { memory: Host::here().memory, ..shared.host.clone() };
+    // Held by whoever lasts longer: the thread that plays, or the page that watches.
+    let seat = Arc::new(seat);
+    let held = seat.clone();
     std::thread::spawn(move || {
         let _seat = seat;
         let played = play(folder.path(), &host, checkpoint, request.seed, &sender);
@@ -159,7 +164,11 @@ pub(crate) async fn episode(
         // A page that is gone does not hear it.
         let _ = sender.blocking_send(Ok(last));
     });
-    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()))
+    let stream = ReceiverStream::new(receiver).map(move |event| {
+        let _seat = &held;
+        event
+    });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::default()))
 }
 
 type Events = Sender<Result<Event, Infallible>>;
@@ -225,7 +234,8 @@ fn gone(folder: &Path) -> adfq_deep::Error {
 }
 
 fn moment(seen: &Seen) -> adfq_deep::Result<Moment> {
-    let column = |of: fn(&Estimate) -> f32| seen.estimates.iter().map(|it| f64::from(of(it))).collect::<Vec<_>>();
+    let column =
+        |of: fn(&Estimate) -> f32| seen.estimates.iter().map(|it| f64::from(of(it))).collect::<Vec<_>>();
     let believes = seen.estimates.iter().all(|estimate| estimate.sd > 0.0);
     let belief = |it: &Estimate| Belief::new(it.mean.into(), f64::from(it.sd).powi(2));
     let beliefs = believes.then(|| seen.estimates.iter().map(belief).collect::<adfq::Result<Vec<_>>>());

@@ -22,8 +22,8 @@ pub(crate) use label::label_of;
 pub use label::labels;
 pub use range::Range;
 pub use run::{Returns, Run, find};
-pub use select::LeftOut;
 pub use score::{Score, band};
+pub use select::LeftOut;
 pub use summary::summary;
 pub use write::{page, pictures, write};
 

@@ -47,9 +47,8 @@ pub fn page(comparison: &Comparison, command: &str) -> Result<String> {
 
 /// The learning curves of each environment, by its name, as SVG.
 pub fn pictures(comparison: &Comparison) -> Result<Vec<(String, String)>> {
-    let svg = |environment: &Environment| {
-        Ok((environment.env.clone(), figure(comparison, environment).svg()?))
-    };
+    let svg =
+        |environment: &Environment| Ok((environment.env.clone(), figure(comparison, environment).svg()?));
     comparison.environments.iter().map(svg).collect()
 }
 

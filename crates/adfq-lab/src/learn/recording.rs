@@ -2,8 +2,8 @@
 
 use super::LearnSettings;
 use crate::solve::Solved;
-use crate::text::grid::{arrow, layers, title};
 use crate::text::Mark;
+use crate::text::grid::{arrow, layers, title};
 use crate::{Error, Result, float};
 use adfq::Belief;
 use adfq::agent::Agent;
@@ -94,7 +94,8 @@ impl Recording {
     /// A recording without moments yet.
     pub(super) fn new(mdp: &Mdp, settings: &LearnSettings, solved: &Solved) -> Self {
         let cell = |state: usize| mdp.layout().and_then(|layout| layout.cell(state));
-        let arrows = |state: usize| (0..mdp.actions()).map(|action| arrow(mdp, state, action).into()).collect();
+        let arrows =
+            |state: usize| (0..mdp.actions()).map(|action| arrow(mdp, state, action).into()).collect();
         let states = solved.states.iter().enumerate().map(|(state, truth)| RecordedState {
             label: truth.state.clone(),
             cell: cell(state),
@@ -107,9 +108,8 @@ impl Recording {
             .iter()
             .map(|truth| if truth.reachable { Mark::Unknown } else { Mark::Nothing })
             .collect();
-        let layer = |states: Vec<usize>| {
-            RecordedLayer { title: title(mdp, &states).unwrap_or_default(), states }
-        };
+        let layer =
+            |states: Vec<usize>| RecordedLayer { title: title(mdp, &states).unwrap_or_default(), states };
         // A state that does not exist is nowhere, so the picture has no agent in it.
         let picture = mdp.layout().map(|layout| layout.picture(usize::MAX)).unwrap_or_default();
         Self {
