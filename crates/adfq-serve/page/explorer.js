@@ -25,7 +25,7 @@ export function explorerView(main) {
   const said = h("p", { class: "bad", role: "status" });
   const log = h("input", { type: "checkbox", onchange: draw });
   main.append(h("h1", {}, "Explorer"),
-    h("p", { class: "quiet" }, "One update of the belief over Q(s,a). Drag a dot to move a belief, a square to widen it."),
+    h("p", { class: "quiet" }, "One update of the belief over Q(s,a). Drag a curve to move a belief, a square to widen it."),
     h("div", { class: "explorer" }, controls,
       h("div", {}, h("div", { class: "card figure" }, picture, key, h("label", { class: "field inline" }, log, "logarithmic density")), said, results)));
 
@@ -204,32 +204,44 @@ export function explorerView(main) {
     }));
   }
 
-  /** A dot at the peak moves a belief, a square at one standard deviation widens it. */
+  /** Where a pointer is on the axis of Q(s,a). */
+  function valueAt(event) {
+    const box = picture.getBoundingClientRect();
+    const share = ((event.clientX - box.left) / box.width) * width;
+    return frame.low + ((share - LEFT) / (width - 2 * LEFT)) * (frame.high - frame.low);
+  }
+
+  /** A curve moves its belief, and so does the dot at its peak; a square at one standard deviation widens it. */
   function handles(x, y) {
     const { reward, discount } = question;
     const owners = [{ belief: question.prior, of: (q) => q, scale: 1, color: color(2), name: "prior" },
       ...question.next.map((belief, i) => ({ belief, of: (q) => reward + discount * q, scale: discount, color: targetColor(i), name: `target ${i + 1}` }))];
-    return owners.filter(({ scale }) => scale > 1e-3).flatMap((owner) => {
+    const made = owners.filter(({ scale }) => scale > 1e-3).map((owner) => {
       const [mean, sd] = [owner.of(owner.belief.mean), owner.scale * Math.sqrt(owner.belief.var)];
       const peak = 1 / (sd * Math.sqrt(2 * Math.PI));
       const grab = (kind) => (event) => {
         event.preventDefault();
         picture.setPointerCapture(event.pointerId);
-        drag = { owner, kind };
+        // What is grabbed stays under the pointer.
+        drag = { owner, kind, off: valueAt(event) - (kind === "mean" ? mean : mean + sd) };
       };
+      const places = Array.from({ length: 61 }, (_, i) => (i - 30) / 10);
+      const d = places.map((z, i) => `${i ? "L" : "M"}${x(mean + z * sd).toFixed(1)},${y(peak * Math.exp(-0.5 * z * z)).toFixed(1)}`).join("");
+      const curve = s("path", { d, fill: "none", stroke: "transparent", "stroke-width": 14, class: "handle", onpointerdown: grab("mean") },
+        s("title", {}, `Drag to move ${owner.name}`));
       const dot = s("circle", { cx: x(mean), cy: y(peak), r: 7, fill: owner.color, stroke: themed("--card"), "stroke-width": 2, class: "handle",
         "data-handle": owner.name, onpointerdown: grab("mean") }, s("title", {}, `Drag to move ${owner.name}`));
       const square = s("rect", { x: x(mean + sd) - 5, y: y(peak * Math.exp(-0.5)) - 5, width: 10, height: 10, rx: 2, fill: owner.color,
         stroke: themed("--card"), "stroke-width": 2, class: "handle", onpointerdown: grab("var") }, s("title", {}, `Drag to widen ${owner.name}`));
-      return [dot, square];
+      return [curve, dot, square];
     });
+    // No curve lies over a dot.
+    return [...made.map(([curve]) => curve), ...made.flatMap(([, ...grips]) => grips)];
   }
 
   picture.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    const box = picture.getBoundingClientRect();
-    const share = ((event.clientX - box.left) / box.width) * width;
-    const q = frame.low + ((share - LEFT) / (width - 2 * LEFT)) * (frame.high - frame.low);
+    const q = valueAt(event) - drag.off;
     const { belief, scale, of } = drag.owner;
     if (drag.kind === "mean") belief.mean = Number(((q - of(0)) / scale).toPrecision(6));
     else belief.var = Number(Math.max(((q - of(belief.mean)) / scale) ** 2, 1e-6).toPrecision(6));

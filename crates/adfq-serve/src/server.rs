@@ -48,6 +48,8 @@ pub struct Options {
     pub may_be_missing: bool,
     /// The least time between two looks at the folders.
     pub interval: Duration,
+    /// The longest that the head of a request may take to arrive.
+    pub head_time: Duration,
     /// The environments and agents that are known, to play episodes.
     pub host: Host,
 }
@@ -62,6 +64,7 @@ impl Options {
             any_port: true,
             may_be_missing: false,
             interval: Duration::from_secs(1),
+            head_time: guard::MOST_HEAD_TIME,
             host: Host::here(),
         }
     }
@@ -166,6 +169,7 @@ pub struct Server {
     guard: Guard,
     shared: Arc<Shared>,
     interval: Duration,
+    head_time: Duration,
 }
 
 impl Server {
@@ -180,7 +184,8 @@ impl Server {
         let address = listener.local_addr().map_err(Error::Start)?;
         let guard = Guard::new(address, &options.host_name)?;
         let shared = Arc::new(Shared::new(options));
-        Ok(Self { listener, address, guard, shared, interval: options.interval })
+        let Options { interval, head_time, .. } = *options;
+        Ok(Self { listener, address, guard, shared, interval, head_time })
     }
 
     /// The link to open in a browser.
@@ -195,7 +200,7 @@ impl Server {
 
     /// Answers requests, on threads of its own, until it is stopped.
     pub fn start(self) -> Result<Running> {
-        let Self { listener, address, guard, shared, interval } = self;
+        let Self { listener, address, guard, shared, interval, head_time } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(16)
@@ -214,7 +219,7 @@ impl Server {
         };
         let serving = std::thread::spawn(move || {
             let app = router(guard, shared);
-            runtime.block_on(serve(listener, app, stopped));
+            runtime.block_on(serve(listener, app, head_time, stopped));
             // Pages that still listen, and episodes that are played, do not keep the program.
             runtime.shutdown_background();
         });
@@ -323,11 +328,11 @@ async fn runs(State(shared): State<Arc<Shared>>) -> Json<Table> {
 
 /// Answers connections until it is told to stop. The head of a request must arrive in time, and there is a limit to the number
 /// of connections.
-async fn serve(listener: TcpListener, app: Router, mut stopped: signal::Receiver<bool>) {
+async fn serve(listener: TcpListener, app: Router, head_time: Duration, mut stopped: signal::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let seats = Arc::new(Semaphore::new(guard::MOST_CONNECTIONS));
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(guard::MOST_HEAD_TIME).max_buf_size(MOST_HEAD);
+    builder.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(MOST_HEAD);
     loop {
         let Ok(seat) = seats.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
