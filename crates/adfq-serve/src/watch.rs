@@ -177,14 +177,17 @@ fn event(name: &str, data: &impl Serialize) -> Event {
     Event::default().event(name).json_data(data).unwrap_or_default()
 }
 
+/// Whether the environment is code that nobody has allowed to run.
+fn is_refused(error: &adfq_deep::Error) -> bool {
+    use adfq_env::Error::{Stranger, Untrusted};
+    matches!(error, adfq_deep::Error::Env(Untrusted { .. } | Stranger { .. }))
+}
+
 /// The error, and what helps.
 fn said(error: &adfq_deep::Error) -> String {
-    use adfq_env::Error::{Stranger, Untrusted};
-    match error {
-        adfq_deep::Error::Env(Untrusted { .. } | Stranger { .. }) => {
-            format!("{error}. To allow it, start the server with --trust.")
-        }
-        other => other.to_string(),
+    match is_refused(error) {
+        true => format!("{error}. To allow it, start the server with --trust."),
+        false => error.to_string(),
     }
 }
 
@@ -198,7 +201,11 @@ fn play(
 ) -> adfq_deep::Result<End> {
     let mut agent = Agent::load_checkpoint(folder, checkpoint, host)?;
     let config = agent.config().clone();
-    let env = host.env(&config, true)?;
+    // An environment that cannot be drawn is watched by its beliefs.
+    let env = match host.env(&config, true) {
+        Err(error) if !is_refused(&error) => host.env(&config, false)?,
+        env => env?,
+    };
     let start = Start {
         env: config.env.clone(),
         agent: config.agent.clone(),
@@ -240,7 +247,6 @@ fn moment(seen: &Seen) -> adfq_deep::Result<Moment> {
     let belief = |it: &Estimate| Belief::new(it.mean.into(), f64::from(it.sd).powi(2));
     let beliefs = believes.then(|| seen.estimates.iter().map(belief).collect::<adfq::Result<Vec<_>>>());
     let p_best = |beliefs: Vec<Belief>| MaxOfGaussians::new(&beliefs)?.probabilities();
-    // An environment without a picture is watched by its beliefs.
     let picture = seen.env.render().ok().and_then(|picture| picture::encode(&picture));
     Ok(Moment {
         step: seen.step,

@@ -333,8 +333,12 @@ pub(crate) fn write_times(folder: &Path, timeline: &Timeline, wall: Duration) ->
 }
 
 /// Notes why training failed, for whoever looks at the folder later. A run that another process has taken up since does not
-/// hear of it.
+/// hear of it, and where the folder is gone, nothing is written to what is there now.
 pub(crate) fn write_failure(folder: &Path, error: &Error) -> Result<()> {
+    use adfq_files::Error::{Moved, Removed, Replaced};
+    if !holds_run(folder) || matches!(error, Error::File(Moved(_) | Removed(_) | Replaced(_))) {
+        return Ok(());
+    }
     let lock = Lock::acquire(folder)?;
     Ok(lock.folder().write(FAILURE, format!("{error}\n").as_bytes())?)
 }
