@@ -11,7 +11,8 @@ use adfq::{Belief, MaxOfGaussians};
 use adfq_deep::algorithm::Estimate;
 use adfq_deep::evaluate::Seen;
 use adfq_deep::run::folder::kept_steps;
-use adfq_deep::{Agent, Checkpoint, Host};
+use adfq_deep::{Agent, Checkpoint, Config, Host};
+use adfq_env::Env;
 use adfq_lab::learn::RECORDING;
 use axum::Json;
 use axum::body::Body;
@@ -201,11 +202,7 @@ fn play(
 ) -> adfq_deep::Result<End> {
     let mut agent = Agent::load_checkpoint(folder, checkpoint, host)?;
     let config = agent.config().clone();
-    // An environment that cannot be drawn is watched by its beliefs.
-    let env = match host.env(&config, true) {
-        Err(error) if !is_refused(&error) => host.env(&config, false)?,
-        env => env?,
-    };
+    let (env, is_drawn) = environment(host, &config)?;
     let start = Start {
         env: config.env.clone(),
         agent: config.agent.clone(),
@@ -220,7 +217,7 @@ fn play(
             cut = Some(End { total: seen.total, length: seen.step, cut: true });
             return Err(gone(folder));
         }
-        send(folder, events, event("step", &moment(seen)?))
+        send(folder, events, event("step", &moment(seen, is_drawn)?))
     });
     match (cut, played) {
         (Some(end), _) => Ok(end),
@@ -228,6 +225,20 @@ fn play(
             let episode = played?.first().copied().unwrap_or_default();
             Ok(End { total: episode.total, length: episode.length, cut: false })
         }
+    }
+}
+
+/// An environment to play in, and whether it can be drawn. One that cannot is watched by its beliefs. It is tried once: a worker
+/// that fails to draw is lost.
+fn environment(host: &Host, config: &Config) -> adfq_deep::Result<(Box<dyn Env>, bool)> {
+    let mut env = match host.env(config, true) {
+        Err(error) if !is_refused(&error) => return Ok((host.env(config, false)?, false)),
+        env => env?,
+    };
+    let mut frame = vec![0; env.space().frame_bytes()];
+    match env.reset(Some(0), &mut frame).and_then(|()| env.render()) {
+        Ok(_) => Ok((env, true)),
+        Err(_) => Ok((host.env(config, false)?, false)),
     }
 }
 
@@ -240,14 +251,15 @@ fn gone(folder: &Path) -> adfq_deep::Error {
     adfq_files::Error::io("play", folder, std::io::ErrorKind::BrokenPipe.into()).into()
 }
 
-fn moment(seen: &Seen) -> adfq_deep::Result<Moment> {
+fn moment(seen: &Seen, is_drawn: bool) -> adfq_deep::Result<Moment> {
     let column =
         |of: fn(&Estimate) -> f32| seen.estimates.iter().map(|it| f64::from(of(it))).collect::<Vec<_>>();
     let believes = seen.estimates.iter().all(|estimate| estimate.sd > 0.0);
     let belief = |it: &Estimate| Belief::new(it.mean.into(), f64::from(it.sd).powi(2));
     let beliefs = believes.then(|| seen.estimates.iter().map(belief).collect::<adfq::Result<Vec<_>>>());
     let p_best = |beliefs: Vec<Belief>| MaxOfGaussians::new(&beliefs)?.probabilities();
-    let picture = seen.env.render().ok().and_then(|picture| picture::encode(&picture));
+    let picture = if is_drawn { seen.env.render().ok() } else { None };
+    let picture = picture.and_then(|picture| picture::encode(&picture));
     Ok(Moment {
         step: seen.step,
         total: seen.total,

@@ -167,6 +167,7 @@ mod tests {
         let steps = Recording::steps_of(&mdp, 100_000);
         assert_eq!((steps.len(), steps[0], steps[99]), (100, 10, 100_000));
         assert_eq!(Recording::steps_of(&mdp, 3), [1, 2, 3]);
-        assert!(Recording::steps_of(&mdp, 0).iter().all(|&step| step == 0));
+        let settings = LearnSettings { steps: 0, ..LearnSettings::for_mdp(&mdp) };
+        assert!(matches!(super::super::record(&mdp, &settings, |_| {}), Err(Error::NothingRecorded)));
     }
 }
