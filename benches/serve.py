@@ -8,8 +8,8 @@
 Measures, in headless Chromium: the first paint of the table with 1,000 runs; the curves of 100 runs with 1,000 points, from the
 click until they are drawn; frames a second while zooming in them; the memory of the server after that. TensorBoard reads the
 100 runs too: seconds until it knows them, and until it has given the points of one curve of each. Then a training is run with
-and without --serve, in turn, and the times of the two are compared: the processor time of the whole process, which other work
-on the machine hardly changes, and the time on the clock. The load of the machine is printed with the results.
+and without --serve, in turn: the processor time of the server's threads over that of the others, which other work on the
+machine hardly changes, and the ratio of the times on the clock. The load of the machine is printed with the results.
 """
 
 import argparse
@@ -19,7 +19,6 @@ import pathlib
 import random
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -201,31 +200,50 @@ def measure_servers(adfq, root):
     return {"adfq": ours, "tensorboard": theirs}
 
 
+def spent(pid):
+    """Seconds of processor time of the server's threads, and of all."""
+    served, total = 0, 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        used = sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        total += used
+        served += used if name.startswith("adfq-serve") else 0
+    return served, total
+
+
 def measure_training(adfq, root, pairs, steps):
-    """Processor and wall time of a training with the page open, over that without."""
-    times = {"alone": [], "served": []}
+    """What a page that is open takes of a training: the share of processor time of the server's threads, and the time on the
+    clock over that of the same training alone."""
+    walls, shares = [], []
     for i in range(pairs):
-        for name in times:
+        wall = {}
+        for name in ["alone", "served"]:
             words = [adfq, "train", "cartpole", "--agent", "dqn", "--steps", str(steps), "--seed", str(i), "--threads", "1",
-                     "--out", str(root / name / str(i))]
-            begun, before = time.perf_counter(), os.times()
+                     "--set", "logging.metrics=100", "--out", str(root / name / str(i))]
+            begun = time.perf_counter()
             process = subprocess.Popen(words + (["--serve"] if name == "served" else []), stderr=subprocess.PIPE, text=True)
-            listener = None
-            for line in process.stderr:
-                if link := re.search(r"http://\S+", line):
-                    # Somebody watches.
-                    listener = subprocess.Popen(["curl", "-sN", f"{link[0]}api/events"], stdout=subprocess.DEVNULL)
-            process.wait()
-            wall = time.perf_counter() - begun
-            after = os.times()
+            listener, last = None, None
+            if name == "served":
+                link = next(match[0] for line in process.stderr if (match := re.search(r"http://\S+", line)))
+                # Somebody watches.
+                listener = subprocess.Popen(["curl", "-sN", f"{link}api/events"], stdout=subprocess.DEVNULL)
+                while process.poll() is None:
+                    try:
+                        last = spent(process.pid)
+                    except OSError:
+                        pass
+                    time.sleep(0.2)
+                shares.append(last[0] / (last[1] - last[0]))
+            process.communicate()
+            wall[name] = time.perf_counter() - begun
             if listener:
                 listener.terminate()
-            used = after.children_user + after.children_system - before.children_user - before.children_system
-            if listener:
                 listener.wait()
-            times[name].append({"cpu_s": used, "wall_s": wall})
-    ratio = lambda key: statistics.median(a[key] / b[key] for a, b in zip(times["served"], times["alone"]))
-    return {**times, "cpu_ratio": ratio("cpu_s"), "wall_ratio": ratio("wall_s")}
+        walls.append(wall["served"] / wall["alone"])
+    return {"cpu_of_server_over_training": shares, "wall_served_over_alone": walls}
 
 
 def main():

@@ -30,6 +30,8 @@ pub const DEFAULT_PORT: u16 = 7717;
 const RARELY: u32 = 50;
 /// Changes that a slow page may be behind before it gets the whole table again.
 const BEHIND: usize = 64;
+/// The name of all threads of the server.
+const THREADS: &str = "adfq-serve";
 /// The largest head of a request.
 const MOST_HEAD: usize = 64 * 1024;
 
@@ -204,7 +206,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(16)
-            .thread_name("adfq-serve")
+            .thread_name(THREADS)
             .enable_all()
             .build()
             .map_err(Error::Start)?;
@@ -213,18 +215,21 @@ impl Server {
         shared.look(&mut scanner);
         let ended = Arc::new((Mutex::new(false), Condvar::new()));
         let (stop, stopped) = signal::channel(false);
-        let looking = {
-            let (shared, ended) = (shared.clone(), ended.clone());
-            std::thread::spawn(move || keep_looking(&shared, scanner, interval, &ended))
-        };
-        let serving = std::thread::spawn(move || {
+        let (kept, told) = (shared.clone(), ended.clone());
+        let looking = thread(move || keep_looking(&kept, scanner, interval, &told))?;
+        let serving = thread(move || {
             let app = router(guard, shared);
             runtime.block_on(serve(listener, app, head_time, stopped));
             // Pages that still listen, and episodes that are played, do not keep the program.
             runtime.shutdown_background();
-        });
+        })?;
         Ok(Running { address, stop, ended, threads: vec![looking, serving] })
     }
+}
+
+/// A thread by whose name one sees what the server takes of the machine.
+fn thread(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(THREADS.to_owned()).spawn(work).map_err(Error::Start)
 }
 
 /// The words of the system, without the path that is named beside them.
