@@ -176,7 +176,7 @@ def measure_servers(adfq, root):
     server.stop()
     board = pathlib.Path(sys.executable).parent / "tensorboard"
     begun = time.perf_counter()
-    process = subprocess.Popen([board, "--logdir", root, "--port", "7790", "--load_fast", "false", "--samples_per_plugin", "scalars=1000"],
+    process = subprocess.Popen([board, "--logdir", root, "--port", "7790", "--samples_per_plugin", "scalars=1000"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     base = "http://localhost:7790/data/plugin/scalars"
     while True:
@@ -192,8 +192,10 @@ def measure_servers(adfq, root):
         while len(points) < 1000:
             time.sleep(0.2)
             points = get(f"{base}/scalars?tag=train/train_return&run={run}")
-    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    memory = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+    # Its loader is a process of its own.
+    children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+    status = [pathlib.Path(f"/proc/{pid}/status").read_text() for pid in [process.pid, *children]]
+    memory = sum(int(re.search(r"VmHWM:\s+(\d+)", text)[1]) for text in status) / 1024
     theirs = {"known_s": known, "curves_s": time.perf_counter() - begun, "mb": memory}
     process.terminate()
     process.wait()
@@ -205,10 +207,9 @@ def spent(pid):
     served, total = 0, 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
-            name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            name, used = (task / "comm").read_text(), int((task / "schedstat").read_text().split()[0]) / 1e9
         except OSError:
             continue
-        used = sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
         total += used
         served += used if name.startswith("adfq-serve") else 0
     return served, total
