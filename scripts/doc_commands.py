@@ -57,6 +57,7 @@ RULES = [
     (r"^adfq study calibration\b", "add: --quick --seeds 1 --agents split,q-learning --domains loop"),
     (r"^adfq study rivals\b", "add: --quick --seeds 1 --agents split,beb --domains riverswim-6,chain"),
     (r"^timeout --signal INT \d+ adfq train .* \|\| true$", "run"),
+    (r"^adfq serve\b", "skip: runs until it is stopped; crates/adfq-cli/tests/serve.rs and scripts/test_browser.sh run it"),
     (r"^adfq train --resume", "run"),
     (r"^adfq train ", f"add: {SHORT}"),
     (r"^adfq eval .*--watch", "run"),

@@ -5,11 +5,12 @@ use adfq::agent::NoiseModel;
 use adfq::mdp::Mdp;
 use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec};
 use adfq::update::{NoiseKind, RuleKind};
-use adfq_lab::learn::learn;
+use adfq_lab::learn::{RECORDING, learn, record};
 use adfq_lab::{domain, text};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Train one agent and show what it learned, how sure it is, and how far from the truth
@@ -21,6 +22,7 @@ Examples:
   adfq learn chain --policy vpi --seed 7
   adfq learn loop --prior 0.001,100        # the paper's ADFQ from a neutral start: it settles for the poorer ring
   adfq learn deepsea-10 --rule exact --json > deepsea.json
+  adfq learn maze --out runs/maze && adfq serve runs    # watch how the beliefs grew
   adfq solve loop --export loop.csv && adfq learn loop.csv
 
 Agents, and the policies they take:
@@ -69,6 +71,9 @@ pub struct Args {
     /// Another discount than the domain's own
     #[arg(long, allow_negative_numbers = true)]
     gamma: Option<f64>,
+    /// Record the beliefs at about 100 moments in this folder, as recording.json: `adfq serve` shows them
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
     /// Show all states, also those that cannot be reached
     #[arg(long)]
     all: bool,
@@ -225,7 +230,11 @@ pub fn run(args: &Args) -> Result<()> {
     let spec = args.spec(&mdp);
     args.check_idle(&spec)?;
     let (bar, clock) = (progress_bar(spec.steps), Instant::now());
-    let learned = learn(&mdp, &spec, |done| bar.set_position(done))?;
+    let tell = |done| bar.set_position(done);
+    let (learned, recording) = match args.out {
+        Some(_) => record(&mdp, &spec, tell).map(|(learned, recording)| (learned, Some(recording)))?,
+        None => (learn(&mdp, &spec, tell)?, None),
+    };
     bar.finish_and_clear();
     // Beside the result, which is the same every time.
     let speed = spec.steps as f64 / clock.elapsed().as_secs_f64();
@@ -234,6 +243,10 @@ pub fn run(args: &Args) -> Result<()> {
         false => print(&text::learned(&mdp, &learned, args.all))?,
     }
     say(&format!("{:<20}{} steps/s", "speed", HumanCount(speed as u64)));
+    if let (Some(out), Some(recording)) = (&args.out, recording) {
+        recording.write(out)?;
+        say(&format!("wrote the beliefs to {}", out.join(RECORDING).display()));
+    }
     Ok(())
 }
 

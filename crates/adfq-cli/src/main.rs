@@ -22,6 +22,7 @@ mod paper;
 mod presets;
 mod progress;
 mod report;
+mod serve;
 mod solve;
 mod stream;
 mod study;
@@ -47,6 +48,7 @@ enum Command {
     Export(export::Args),
     Presets(presets::Args),
     Compare(compare::Args),
+    Serve(serve::Args),
     Bsuite(bsuite::Args),
     Bench(bench::Args),
     Solve(solve::Args),
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Presets(args) => presets::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Bsuite(args) => bsuite::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Solve(args) => solve::run(&args),

@@ -25,6 +25,7 @@ Examples:
   adfq train cartpole
   adfq train cartpole --agent ddqn --seeds 0..9    # ten seeds, one on each core
   adfq train minatar/breakout --policy epsilon --steps 1e6
+  adfq train minatar/breakout --serve              # watch it in the browser
   adfq train minatar/breakout --agents adfq-ts,adfq-eps,dqn,ddqn --seeds 0..4
   adfq train acrobot --set adfq.rule=exact --set 'learning.target={hard=500}'
   adfq train deepsea-20 --agent split
@@ -114,6 +115,9 @@ pub struct Args {
     /// with those of several that are missing
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
+    /// Show the runs in the browser while they train, and print the link
+    #[arg(long)]
+    serve: bool,
     /// Runs at once, with --seeds or --agents [default: one for each core]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     jobs: Option<NonZeroUsize>,
@@ -308,7 +312,22 @@ pub fn run(args: &Args) -> Result<()> {
             folders.iter().map(job).collect()
         }
     };
+    // Dropped at the end: the page lasts as long as the training.
+    let _page = args.serve.then(|| crate::serve::beside(&root_of(&jobs), &host));
     Bars::new(args.progress).train(jobs, &host, &resources, &stop)
+}
+
+/// The folder that holds the folders of all runs. One run in the working folder is served by itself: nobody knows what else is
+/// there.
+fn root_of(jobs: &[Job]) -> PathBuf {
+    let parent = |job: &Job| job.folder.parent().unwrap_or(Path::new("")).to_owned();
+    let mut root = jobs.first().map(parent).unwrap_or_default();
+    while !jobs.iter().all(|job| parent(job).starts_with(&root)) && root.pop() {}
+    match (root.as_os_str().is_empty(), jobs) {
+        (true, [job]) => job.folder.clone(),
+        (true, _) => PathBuf::from("."),
+        (false, _) => root,
+    }
 }
 
 /// Wrappers of Gymnasium that change what is seen or earned by numbers that they gather.

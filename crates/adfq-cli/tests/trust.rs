@@ -10,7 +10,8 @@ mod common;
 use common::{complaint, succeed};
 use interpreter::python;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::{TempDir, tempdir};
@@ -160,6 +161,33 @@ fn what_the_user_types_is_found_there_and_a_folder_needs_trust() {
     succeed(seeds());
     fs::remove_file(first_run(&hostile.folder.path().join("runs")).join("result.json")).unwrap();
     succeed(seeds());
+}
+
+/// Watching a run in the browser plays in its environment: the same rule.
+#[test]
+fn an_episode_in_the_browser_needs_trust_too() {
+    let Some(hostile) = Hostile::new() else { return };
+    succeed(hostile.train("gym:mine:Mine-v0"));
+    assert_eq!(hostile.executed(), ["mine"]);
+    for trusted in [false, true] {
+        let mut command = hostile.adfq(&["serve", ".", "--port", "0"]);
+        command.args(trusted.then_some("--trust")).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().unwrap();
+        let mut link = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut link).unwrap();
+        let address = link.trim().trim_start_matches("http://").trim_end_matches('/');
+        let mut stream = TcpStream::connect(address).unwrap();
+        let head =
+            format!("GET /api/episode?run=run HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        server.kill().unwrap();
+        server.wait().unwrap();
+        let expected = if trusted { "event: end" } else { "start the server with --trust" };
+        assert!(answer.contains(expected), "{answer}");
+        assert_eq!(hostile.executed() == ["mine"], trusted, "{answer}");
+    }
 }
 
 /// `script` lends a terminal, at which the question is asked. Only a yes runs the module.

@@ -2,7 +2,9 @@
 //! by side. Training the same runs again continues what is missing.
 
 use crate::config::{Tuned, env_args, wrappers};
-use crate::run::folder::{holds_run, last_checkpoint, lengthen, read_config, read_result, write_times};
+use crate::run::folder::{
+    holds_run, last_checkpoint, lengthen, read_config, read_result, write_failure, write_times,
+};
 use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
@@ -498,13 +500,19 @@ fn note_times(folder: &Path, trained: &Result<bool>, timeline: &Timeline, begun:
 
 /// How a run ended, given whether it came to its end.
 fn ending(folder: &Path, run: &mut Run, trained: Result<bool>) -> Result<Ending> {
-    match trained.map_err(|error| name_checkpoint(error, folder))? {
+    match trained.map_err(|error| noted(name_checkpoint(error, folder), folder))? {
         true => {
             let summary = run.summary.take().map_or_else(|| Summary::new(run), Ok)?;
             Ok(Ending::Finished(Box::new(summary)))
         }
         false => Ok(Ending::Stopped { step: run.step(), steps: run.config().steps }),
     }
+}
+
+/// Notes in the folder why its run failed. If that fails too, the error itself says enough.
+fn noted(error: Error, folder: &Path) -> Error {
+    let _ = write_failure(folder, &error);
+    error
 }
 
 /// Where to go back to is known only here.

@@ -60,6 +60,38 @@ impl Lock {
         Ok(Self { file, folder })
     }
 
+    /// Whether a process holds the folder. Nothing is made or written. Where nobody holds it, this looks by a shared lock of
+    /// a moment, in which another process cannot take it: ask again only when there is a reason to.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// use adfq_files::{Folder, Lock};
+    ///
+    /// let folder = Folder::open(dir.path())?;
+    /// assert!(!Lock::is_held(&folder)?);
+    /// let lock = Lock::acquire(dir.path())?;
+    /// assert!(Lock::is_held(&folder)?);
+    /// drop(lock);
+    /// assert!(!Lock::is_held(&folder)?);
+    /// # Ok::<(), adfq_files::Error>(())
+    /// ```
+    pub fn is_held(folder: &Folder) -> Result<bool> {
+        let file = match folder.open_file(NAME) {
+            Err(error) if error.is_not_found() => return Ok(false),
+            file => file?,
+        };
+        let failed = |source| Error::io("look at the lock of", &folder.path().join(NAME), source);
+        // Who drops the lock empties the file first: then nothing has to be tried.
+        if file.metadata().map_err(failed)?.len() == 0 {
+            return Ok(false);
+        }
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock().map(|()| false).map_err(failed),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
     /// The folder that is held.
     pub fn folder(&self) -> &Folder {
         &self.folder

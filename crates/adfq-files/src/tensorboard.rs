@@ -143,6 +143,30 @@ pub fn whole_records(bytes: &[u8]) -> u64 {
     whole as u64
 }
 
+/// When each step was written: step and wall time of every whole event that has a step, and how many bytes were read.
+/// What the events say is not decoded.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("events.out.tfevents.adfq");
+/// use adfq_files::tensorboard::{EventWriter, times};
+///
+/// let mut events = EventWriter::open(&path, 0, 1.7e9)?;
+/// events.scalars(1.7e9 + 5.0, 1000, &[("return", 21.5)])?;
+/// let bytes = std::fs::read(&path).unwrap();
+/// assert_eq!(times(&bytes), (vec![(1000, 1.7e9 + 5.0)], bytes.len()));
+/// assert_eq!(times(&bytes[..bytes.len() - 1]).0, []);
+/// # Ok::<(), adfq_files::Error>(())
+/// ```
+pub fn times(bytes: &[u8]) -> (Vec<(u64, f64)>, usize) {
+    let (mut found, mut read) = (vec![], 0);
+    while let Some(record) = first_record(&bytes[read..]) {
+        found.extend(event::time(&bytes[read + 12..read + record - 4]));
+        read += record;
+    }
+    (found, read)
+}
+
 /// The length of the record at the start of these bytes, if it is whole.
 fn first_record(bytes: &[u8]) -> Option<usize> {
     let (len, rest) = bytes.split_first_chunk::<8>()?;

@@ -31,6 +31,9 @@ pub enum Error {
         /// What there is.
         available: adfq_deep::Bytes,
     },
+    /// A recording of a run that takes no step.
+    #[error("there is nothing to record in a run of 0 steps")]
+    NothingRecorded,
     /// Statistics, a table or a figure failed.
     #[error(transparent)]
     Report(#[from] adfq_report::Error),

@@ -5,9 +5,11 @@
 pub use adfq::spec::{AgentKind, PolicyKind, PriorSpec, RunSpec as LearnSettings, Start};
 
 mod accuracy;
+mod recording;
 
 use accuracy::Record;
 pub use accuracy::{Accuracy, Moment};
+pub use recording::{RECORDING, RecordedLayer, RecordedMoment, RecordedState, Recording};
 
 use crate::solve::{Solved, SolvedState};
 use crate::{Error, Result};
@@ -120,7 +122,34 @@ impl LearnedState {
 /// assert!(learned.states[0].is_right());
 /// # Ok::<(), adfq_lab::Error>(())
 /// ```
-pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64)) -> Result<Learned> {
+pub fn learn(mdp: &Mdp, settings: &LearnSettings, progress: impl FnMut(u64)) -> Result<Learned> {
+    observe(mdp, settings, progress, |_, _, _| {})
+}
+
+/// The same, and what was believed at about a hundred moments on the way.
+pub fn record(
+    mdp: &Mdp,
+    settings: &LearnSettings,
+    progress: impl FnMut(u64),
+) -> Result<(Learned, Recording)> {
+    let (mut recording, mut moments) =
+        (None, Recording::steps_of(mdp, settings.steps).into_iter().peekable());
+    let learned = observe(mdp, settings, progress, |solved, done, agent| {
+        if moments.next_if_eq(&done).is_some() {
+            recording.get_or_insert_with(|| Recording::new(mdp, settings, solved)).look(done, agent);
+        }
+    })?;
+    let recording = recording.ok_or(Error::NothingRecorded)?;
+    Ok((learned, recording))
+}
+
+/// Trains an agent, and shows it to `see` after every step.
+fn observe(
+    mdp: &Mdp,
+    settings: &LearnSettings,
+    mut progress: impl FnMut(u64),
+    mut see: impl FnMut(&Solved, u64, &dyn Agent),
+) -> Result<Learned> {
     let (needed, available) = (settings.bytes_needed(mdp), memory::available().unwrap_or(u64::MAX));
     if needed > available {
         let (agent, pairs) = (settings.agent.name(), mdp.states().saturating_mul(mdp.actions()));
@@ -134,6 +163,7 @@ pub fn learn(mdp: &Mdp, settings: &LearnSettings, mut progress: impl FnMut(u64))
     let pause = (settings.steps / REPORTS).max(1);
     session.observe(settings.steps, |done, step, agent| {
         record.see(step);
+        see(&solved, done, agent);
         if done % pause == 0 || done == settings.steps {
             record.look(done, agent);
             progress(done);

@@ -1,6 +1,6 @@
 //! Results as text for a terminal: aligned tables, and maps with arrows for grid worlds. Nothing is computed here.
 
-mod grid;
+pub(crate) mod grid;
 mod learned;
 mod solved;
 

@@ -9,6 +9,7 @@
 //!                       kept for good
 //! result.json           written at the end
 //! times.json            where the time went, written whenever training stops
+//! failure.txt           why training failed; removed when the run goes on
 //! ```
 //!
 //! A folder may come from a stranger: no link in it is followed ([`Folder`]).
@@ -35,10 +36,14 @@ pub const METRICS: &str = "metrics.csv";
 pub const EVALUATIONS: &str = "evaluations.csv";
 /// Its first line.
 pub const EVALUATIONS_HEADER: &str = "step,episode,return,clipped_return,length";
-pub(super) const EVENTS: &str = "events.out.tfevents.0.adfq";
-pub(super) const RESULT: &str = "result.json";
+/// The file of events for TensorBoard, which alone has the time of day.
+pub const EVENTS: &str = "events.out.tfevents.0.adfq";
+/// What a finished run reached.
+pub const RESULT: &str = "result.json";
 /// Apart from the result, of which nothing depends on a clock: equal runs give equal files.
 const TIMES: &str = "times.json";
+/// Why training failed.
+pub const FAILURE: &str = "failure.txt";
 const CHECKPOINTS: &str = "checkpoints";
 pub(super) const STEP: &str = "step-";
 const BEST: &str = "best-";
@@ -92,6 +97,7 @@ impl RunFolder {
         let lock = Lock::acquire(path)?;
         let checkpoints = lock.folder().create_child(CHECKPOINTS)?;
         check_entries(lock.folder(), &checkpoints)?;
+        forget(lock.folder(), FAILURE)?;
         let mut search = find_usable(&checkpoints, &config, host, checkpoint::read)?;
         let given_back = is_given_back(&checkpoints, &config)?;
         if let (Search::Unusable(_), true) = (&search, refill || given_back) {
@@ -146,7 +152,7 @@ impl RunFolder {
 
 /// An error if something has the name of a file of ours and is none: better now than when it is written.
 fn check_entries(folder: &Folder, checkpoints: &Folder) -> Result<()> {
-    for name in [CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT, TIMES] {
+    for name in [CONFIG, METRICS, EVALUATIONS, EVENTS, RESULT, TIMES, FAILURE] {
         folder.check_own(name)?;
     }
     for name in checkpoints.names()?.iter().filter(|name| is_ours(name)) {
@@ -171,7 +177,12 @@ pub fn lengthen(path: &Path, steps: u64) -> Result<()> {
     }
     let (longer, lock) = (config.lengthened(steps)?, Lock::acquire(path)?);
     lock.folder().write(CONFIG, longer.to_toml()?.as_bytes())?;
-    match lock.folder().remove(OsStr::new(RESULT)) {
+    forget(lock.folder(), RESULT)
+}
+
+/// Removes a file that may not be there.
+fn forget(folder: &Folder, name: &str) -> Result<()> {
+    match folder.remove(OsStr::new(name)) {
         Err(error) if !error.is_not_found() => Err(error.into()),
         _ => Ok(()),
     }
@@ -319,6 +330,17 @@ pub(crate) fn write_times(folder: &Path, timeline: &Timeline, wall: Duration) ->
     let text = format!("{:#}\n", serde_json::json!({ "wall": seconds(wall), "parts": parts }));
     let (folder, len) = (Folder::open(folder)?, text.len() as u64);
     Ok(folder.put_with(TIMES, len, |file| file.write_all(text.as_bytes()))?)
+}
+
+/// Notes why training failed, for whoever looks at the folder later. A run that another process has taken up since does not
+/// hear of it, and where the folder is gone, nothing is written to what is there now.
+pub(crate) fn write_failure(folder: &Path, error: &Error) -> Result<()> {
+    use adfq_files::Error::{Moved, Removed, Replaced};
+    if !holds_run(folder) || matches!(error, Error::File(Moved(_) | Removed(_) | Replaced(_))) {
+        return Ok(());
+    }
+    let lock = Lock::acquire(folder)?;
+    Ok(lock.folder().write(FAILURE, format!("{error}\n").as_bytes())?)
 }
 
 /// The newest checkpoint of the run in this folder.

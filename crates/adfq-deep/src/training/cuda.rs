@@ -2,7 +2,7 @@
 
 use super::{
     Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, folders_of, in_order, name_checkpoint,
-    note_times,
+    note_times, noted,
 };
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
@@ -90,7 +90,7 @@ fn train_group(
         observers.push(own);
     }
     let failed = |folder: PathBuf, error: Error| {
-        let ending = Some(Err(name_checkpoint(error, &folder)));
+        let ending = Some(Err(noted(name_checkpoint(error, &folder), &folder)));
         Outcome { folder, ending }
     };
     // Groups have threads of their own: what one captures must not hold what another puts on a stream.

@@ -44,6 +44,18 @@ pub(super) fn version(wall_time: f64) -> Vec<u8> {
     Message::default().double(1, wall_time).bytes(3, b"brain.Event:2").into_bytes()
 }
 
+/// Step and wall time of an event that begins with both, as those of scalars do.
+pub(super) fn time(event: &[u8]) -> Option<(u64, f64)> {
+    const WALL_TIME: u8 = 1 << 3 | 1;
+    const STEP: u8 = 2 << 3;
+    let (&[WALL_TIME], rest) = event.split_first_chunk()? else { return None };
+    let (wall_time, rest) = rest.split_first_chunk::<8>()?;
+    let (&[STEP], rest) = rest.split_first_chunk()? else { return None };
+    let end = rest.iter().position(|byte| byte & 0x80 == 0)?;
+    let step = rest[..=end.min(9)].iter().rev().fold(0, |step, byte| step << 7 | u64::from(byte & 0x7f));
+    Some((step, f64::from_le_bytes(*wall_time)))
+}
+
 impl Event<'_> {
     pub fn encode(&self) -> Vec<u8> {
         let summary =

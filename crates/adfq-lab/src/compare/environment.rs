@@ -4,7 +4,7 @@ use super::believed::{self, Believed};
 use super::label::Label;
 use super::range::Range;
 use super::run::{Returns, Run};
-use super::score::{Chance, Improvement, Score, improvements};
+use super::score::{Chance, Improvement, Score, final_name, improvements};
 use super::select::{LeftOut, Selection};
 use crate::Result;
 use crate::stats::mean;
@@ -104,7 +104,7 @@ fn entry(env: &str, label: &Label, group: &[&Run], steps: &[u64], chance: Chance
     let runs: Vec<Scored> = group.iter().map(|run| scored(run, steps)).collect();
     let name = |what: &str| format!("{env}/{label}/{what}");
     let over = |pick: fn(&Scored) -> f64| vec![runs.iter().map(pick).collect::<Vec<f64>>()];
-    let final_return = chance.iqm(&name("final"), &over(|run| run.final_return))?;
+    let final_return = chance.iqm(&final_name(env, &label), &over(|run| run.final_return))?;
     let area = chance.iqm(&name("area"), &over(|run| run.area))?;
     let at = |(i, step): (usize, &u64)| {
         let values: Vec<f64> = runs.iter().map(|run| run.curve[i]).collect();

@@ -60,6 +60,12 @@ pub fn group(runs: Vec<Run>) -> Groups {
     groups
 }
 
+/// The label of each of these runs, as a comparison of all of them has it.
+pub fn labels(runs: &[Run]) -> Vec<String> {
+    let apart = differing(runs);
+    runs.iter().map(|run| label(run, &apart).to_string()).collect()
+}
+
 /// Agent and policy.
 type Kind = (String, String);
 

@@ -19,17 +19,18 @@ mod write;
 
 pub use believed::Believed;
 pub(crate) use label::label_of;
+pub use label::labels;
 pub use range::Range;
 pub use run::{Returns, Run, find};
+pub use score::{Score, band};
 pub use select::LeftOut;
 pub use summary::summary;
-pub use write::write;
+pub use write::{page, pictures, write};
 
 use crate::Result;
 use aggregate::Aggregate;
 use environment::{Entry, Environment};
-use score::Chance;
-use score::{Improvement, Score};
+use score::{Chance, Improvement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -146,6 +146,13 @@ impl Run {
         Ok(Self { folder: folder.to_owned(), settings, head, returns, evaluations, beliefs })
     }
 
+    /// What a run is, without what it reached: enough for its label.
+    pub fn named(folder: &Path) -> Result<Self> {
+        let (head, table) = read_config(folder)?;
+        let (folder, settings) = (folder.to_owned(), settings(&table));
+        Ok(Self { folder, settings, head, returns: Returns::Training, evaluations: vec![], beliefs: None })
+    }
+
     /// The run as if it had been asked for no more than so many steps; nothing if nothing is known up to there.
     pub fn until(mut self, steps: u64) -> Option<Self> {
         self.head.steps = self.head.steps.min(steps);

@@ -38,6 +38,12 @@ impl Chance {
         self.score(name, Bootstrap::default(), strata, |strata| iqm(&strata.concat()))
     }
 
+    /// The same for a point of a band, with fewer resamples.
+    pub fn iqm_in_band(self, name: &str, values: &[f64]) -> Result<Score> {
+        let bootstrap = Bootstrap::new(BAND_RESAMPLES, 0.95)?;
+        self.score(name, bootstrap, &[values.to_vec()], |strata| iqm(&strata.concat()))
+    }
+
     /// The mean of one sample, for a curve.
     pub fn mean(self, name: &str, values: &[f64]) -> Result<Score> {
         let bootstrap = Bootstrap::new(BAND_RESAMPLES, 0.95)?;
@@ -68,6 +74,31 @@ impl Chance {
         let Estimate { value, interval } = bootstrap.stratified(strata, statistic, &mut rng)?;
         Ok(Score { value, interval: Some(interval) })
     }
+}
+
+/// IQM over seeds at each of these steps, with 95 % bootstrap intervals: a band for a chart. `values` has the values of all
+/// seeds for each step. The last point is the final return as a comparison with this seed has it, to the last digit.
+///
+/// ```
+/// use adfq_lab::compare::band;
+///
+/// let band = band("cartpole", "DQN", &[100, 200], &[vec![10.0, 20.0], vec![480.0, 500.0]], 0)?;
+/// assert_eq!((band[0].value, band[1].value), (15.0, 490.0));
+/// assert!(band[1].interval.unwrap().contains(490.0));
+/// # Ok::<(), adfq_lab::Error>(())
+/// ```
+pub fn band(env: &str, label: &str, steps: &[u64], values: &[Vec<f64>], seed: u64) -> Result<Vec<Score>> {
+    let (chance, last) = (Chance(seed), steps.len().saturating_sub(1));
+    let at = |(i, (step, values)): (usize, (&u64, &Vec<f64>))| match i == last {
+        true => chance.iqm(&final_name(env, label), std::slice::from_ref(values)),
+        false => chance.iqm_in_band(&format!("{env}/{label}/iqm/{step}"), values),
+    };
+    steps.iter().zip(values).enumerate().map(at).collect()
+}
+
+/// The name under which the interval of a label's final return is drawn.
+pub(super) fn final_name(env: &str, label: &str) -> String {
+    format!("{env}/{label}/final")
 }
 
 /// How often one label beats another.

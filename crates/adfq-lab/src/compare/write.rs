@@ -20,15 +20,45 @@ pub fn write(comparison: &Comparison, out: &Path, command: &str) -> Result<()> {
     write_atomic(out.join("compare.json"), (json + "\n").as_bytes())?;
     write_atomic(out.join("curves.csv"), means(comparison)?.csv().as_bytes())?;
     write_atomic(out.join("seeds.csv"), seeds(comparison)?.csv().as_bytes())?;
-    let mut report = report(comparison, command)?;
-    for (environment, section) in comparison.environments.iter().zip(&mut report.sections) {
-        let (figure, file) = (figure(comparison, environment), file_name(&environment.env));
-        write_atomic(out.join(format!("{file}.svg")), figure.svg()?.as_bytes())?;
-        let captioned = Figure { title: caption(comparison, environment), ..figure };
-        *section =
-            std::mem::take(section).figure(captioned).link(format!("{file}.svg"), format!("{file}.svg"));
+    let (mut report, mut links) = (report(comparison, command)?, vec![]);
+    for (env, svg) in pictures(comparison)? {
+        let file = format!("{}.svg", file_name(&env));
+        write_atomic(out.join(&file), svg.as_bytes())?;
+        links.push(file);
+    }
+    with_figures(comparison, &mut report);
+    if let Some(last) = report.sections.last_mut() {
+        for file in ["compare.json", "curves.csv", "seeds.csv"] {
+            *last = std::mem::take(last).link(file, file);
+        }
+    }
+    for (link, section) in links.iter().zip(&mut report.sections) {
+        *section = std::mem::take(section).link(link, link);
     }
     Ok(write_atomic(out.join("report.html"), report.html()?.as_bytes())?)
+}
+
+/// The report as one page that links to no other file.
+pub fn page(comparison: &Comparison, command: &str) -> Result<String> {
+    let mut report = report(comparison, command)?;
+    with_figures(comparison, &mut report);
+    Ok(report.html()?)
+}
+
+/// The learning curves of each environment, by its name, as SVG.
+pub fn pictures(comparison: &Comparison) -> Result<Vec<(String, String)>> {
+    let svg =
+        |environment: &Environment| Ok((environment.env.clone(), figure(comparison, environment).svg()?));
+    comparison.environments.iter().map(svg).collect()
+}
+
+/// Adds the figure of each environment to its section.
+fn with_figures(comparison: &Comparison, report: &mut Report) {
+    for (environment, section) in comparison.environments.iter().zip(&mut report.sections) {
+        let figure = figure(comparison, environment);
+        let captioned = Figure { title: caption(comparison, environment), ..figure };
+        *section = std::mem::take(section).figure(captioned);
+    }
 }
 
 /// An environment's name may hold a slash, as in `ALE/Pong-v5`.
@@ -92,11 +122,6 @@ fn report(comparison: &Comparison, command: &str) -> Result<Report> {
         report.sections.push(section(environment)?);
     }
     report.sections.extend(overall(comparison)?);
-    if let Some(last) = report.sections.last_mut() {
-        for file in ["compare.json", "curves.csv", "seeds.csv"] {
-            *last = std::mem::take(last).link(file, file);
-        }
-    }
     Ok(report)
 }
 

@@ -58,7 +58,7 @@ fn background(mdp: &Mdp) -> Option<Vec<Vec<char>>> {
 }
 
 /// States in groups within which no cell comes twice, in order; groups without anything to draw are left out.
-fn layers(mdp: &Mdp, marks: &[Mark]) -> Vec<Vec<usize>> {
+pub(crate) fn layers(mdp: &Mdp, marks: &[Mark]) -> Vec<Vec<usize>> {
     let Some(layout) = mdp.layout() else { return vec![] };
     let mut layers: Vec<Vec<usize>> = vec![];
     let mut previous = None;
@@ -100,7 +100,7 @@ fn map(mdp: &Mdp, background: &[Vec<char>], marks: &[Mark], layer: &[usize]) -> 
 }
 
 /// What the states of a layer have in common after the "+" of their labels: the flags collected.
-fn title(mdp: &Mdp, layer: &[usize]) -> Option<String> {
+pub(crate) fn title(mdp: &Mdp, layer: &[usize]) -> Option<String> {
     let flags = |state: usize| mdp.state_label(state).split_once('+').map(|(_, flags)| flags.to_owned());
     let has_flags = (0..mdp.states()).any(|state| flags(state).is_some());
     let first = flags(*layer.first()?);
@@ -108,7 +108,7 @@ fn title(mdp: &Mdp, layer: &[usize]) -> Option<String> {
 }
 
 /// An arrow for an action: by its name, else by where it most likely leads, else the first letter of its name.
-fn arrow(mdp: &Mdp, state: usize, action: usize) -> char {
+pub(crate) fn arrow(mdp: &Mdp, state: usize, action: usize) -> char {
     let label = mdp.action_label(action);
     match label.as_ref() {
         "up" => '↑',

@@ -43,6 +43,7 @@ pub use layer::{
     Anchor, Area, Bar, BarStyle, Bars, Dash, Layer, Line, Markers, Note, Orientation, Rule, Shape, Web,
 };
 pub use text::FONTS;
+pub use thin::extremes;
 pub(crate) use ticks::power_of_ten;
 pub use ticks::{Tick, Ticks, ticks};
 
