@@ -167,14 +167,12 @@ impl Envs for VecEnv {
         let frames = self.frames.chunks_exact_mut(bytes).zip(self.successors.chunks_exact_mut(bytes));
         let envs = self.envs.iter_mut().zip(&mut self.steps).zip(actions);
         for (i, (((env, step), &action), (frame, successor))) in envs.zip(frames).enumerate() {
-            *step = env.step(action, successor)?;
-            check_given(&self.name, i, &self.space, successor, step.reward)?;
-            match step.ended() {
-                true => {
-                    env.reset(None, frame)?;
-                    check_given(&self.name, i, &self.space, frame, 0.0)?;
-                }
-                false => frame.copy_from_slice(successor),
+            *step = env.step(action, frame)?;
+            check_given(&self.name, i, &self.space, frame, step.reward)?;
+            if step.ended() {
+                successor.copy_from_slice(frame);
+                env.reset(None, frame)?;
+                check_given(&self.name, i, &self.space, frame, 0.0)?;
             }
         }
         Ok(())
@@ -188,7 +186,6 @@ impl Envs for VecEnv {
         &self.frames
     }
 
-    /// Where nothing ended, as in [`Envs::frames`].
     fn successors(&self) -> &[u8] {
         &self.successors
     }

@@ -120,8 +120,8 @@ fn a_vector_is_its_members() {
         for (i, (env, frame)) in alone.iter_mut().enumerate() {
             let bytes = 16 * i..16 * (i + 1);
             assert_eq!(env.step(actions[i], frame).unwrap(), steps[i]);
-            assert_eq!(envs.successors()[bytes.clone()], frame[..]);
             if steps[i].ended() {
+                assert_eq!(envs.successors()[bytes.clone()], frame[..]);
                 env.reset(None, frame).unwrap();
                 assert_ne!(envs.successors()[bytes.clone()], frame[..]);
                 ends += 1;

@@ -104,7 +104,11 @@ proptest! {
             prop_assert_eq!(others.frames(), envs.frames());
             let actions = random(&mut rng);
             prop_assert_eq!(others.step(&actions).unwrap(), envs.step(&actions).unwrap());
-            prop_assert_eq!(others.successors(), envs.successors());
+            let last = |envs: &VecEnv| -> Vec<Vec<u8>> {
+                let lasts = envs.steps().iter().zip(envs.successors().chunks(16)).filter(|(step, _)| step.ended());
+                lasts.map(|(_, last)| last.to_vec()).collect()
+            };
+            prop_assert_eq!(last(&others), last(&envs));
         }
     }
 }
