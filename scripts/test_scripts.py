@@ -145,6 +145,12 @@ class Tune(Folder):
         preset = tomllib.loads(tune.presets(rows)["cartpole-dqn"])
         self.assertEqual((preset["reached"], "settings" in preset), (preset["general"], False))
 
+    def test_the_general_settings_with_another_policy_may_be_the_best(self):
+        rows = [self.row("adfq", "verdict", 0, seed, 100) for seed in range(3)]
+        rows += [self.row("adfq-eps", "verdict", 0, seed, 200) for seed in range(3)]
+        preset = tomllib.loads(tune.presets(rows)["cartpole-adfq"])
+        self.assertEqual((preset["policy"], preset["reached"]["mean"], preset["general"]["mean"]), ("epsilon", 200, 100))
+
     def test_settings_depend_on_names_alone(self):
         drawn = tune.draw("cartpole", "dqn", 5)
         self.assertEqual(drawn, tune.draw("cartpole", "dqn", 5))

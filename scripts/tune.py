@@ -358,7 +358,8 @@ def presets(record):
     texts = {}
     for (env, family), rows in verdicts.items():
         general = [row for row in rows if row["trial"] == "0" and row["agent"] == family]
-        tuned = [row for row in rows if row["trial"] != "0"]
+        # The general settings with another policy are other settings.
+        tuned = [row for row in rows if row not in general]
         if general:
             # Where nothing that was found is better on fresh seeds, the preset has the general settings.
             tuned = max(general, tuned or general, key=lambda judged: statistics.mean(float(row["final"]) for row in judged))

@@ -56,7 +56,10 @@ function timeline(count, show, initial) {
   let at = initial ?? 0;
   let timer = null;
   let rate = 15;
-  const slider = h("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Moment", oninput: () => go(Number(slider.value), true) });
+  const here = () => go(Number(slider.value), true);
+  // A key stops the play also where it does not move the slider: Home at the beginning, for one.
+  const slider = h("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Moment", oninput: here, onpointerdown: here,
+    onkeydown: (event) => event.key !== "Tab" && here() });
   const play = h("button", { type: "button", "aria-label": "Play or pause", onclick: () => (timer ? pause() : start()) }, "▶");
   const element = h("div", { class: "timeline" },
     h("button", { type: "button", "aria-label": "One step back", onclick: () => go(at - 1, true) }, "‹"), play,

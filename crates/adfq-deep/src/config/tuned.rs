@@ -134,6 +134,7 @@ const FILES: &[(&str, &str)] = files!(
     "frozenlake-ddqn"
     "frozenlake-dqn"
     "lunarlander-adfq"
+    "lunarlander-ddqn"
     "lunarlander-dqn"
     "mountaincar-adfq"
     "mountaincar-ddqn"
@@ -144,6 +145,9 @@ const FILES: &[(&str, &str)] = files!(
     "space-invaders-adfq"
     "space-invaders-ddqn"
     "space-invaders-dqn"
+    "taxi-adfq"
+    "taxi-ddqn"
+    "taxi-dqn"
 );
 
 #[cfg(test)]
