@@ -532,6 +532,10 @@ fn name_folder(error: Error, folder: &Path) -> Error {
             let (folder, good) = (folder.to_owned(), last_checkpoint(folder));
             Error::DiskFull { path, needed, folder, good }
         }
+        // It may have been noticed at the folder of the checkpoints, which went with that of the run.
+        Error::File(adfq_files::Error::Moved(path)) if path.starts_with(folder) && !holds_run(folder) => {
+            adfq_files::Error::Moved(folder.to_owned()).into()
+        }
         other => other,
     }
 }
