@@ -4,10 +4,11 @@
     scripts/tune.py --adfq target/release/adfq --jobs 2 cartpole:adfq cartpole:dqn
     scripts/tune.py --adfq target/release/adfq --jobs 16 --out results/presets all
     scripts/tune.py --adfq target/release/adfq --together '--device cuda' games deepsea-20:adfq deepsea-20:dqn
+    scripts/tune.py --adfq target/release/adfq --together '--device cuda' atari
     scripts/tune.py --presets       # writes presets/*.toml from what is recorded in results/presets
 
 A search has three rungs and a verdict. Each rung tries fewer settings for longer, with more seeds (in brackets: games of
-MinAtar):
+MinAtar and Atari):
 
     1. 20 settings (12), a quarter of the steps, 1 seed. The first of them are the general settings.
     2. the best 7 (4), half of the steps, 2 more seeds
@@ -21,9 +22,10 @@ verdict of its own.
 
 The score of a run is the mean return of its evaluations in the second half of training. The score of settings on a rung
 is the mean over its seeds. Seeds of the search are 1000 and above, those of the verdict 0 to 9 (fewer where runs
-are long), and 200 to 209 for games. The settings that are tried depend on the names of environment and agent alone, so a search can be repeated.
+are long), and 200 and above for games. The settings that are tried depend on the names of environment and agent alone, so a search can be repeated.
 
-The same settings are tried in all games. With --together all runs of a rung train in one process, so that a GPU computes those
+The same settings are tried in all games of MinAtar. One game of Atari, Kung-Fu Master, stands for all: its returns tell settings apart
+after fewer steps than those of the others. With --together all runs of a rung train in one process, so that a GPU computes those
 side by side that agree in network, batch and schedule.
 
 Every run is a row of OUT/trials.csv. The same command again goes on where it was.
@@ -63,7 +65,8 @@ CONTROL = {
     "gym:FrozenLake-v1": (50_000, 10),
     "deepsea-20": (50_000, 10),
 }
-GAMES = {game: (500_000, 10) for game in MINATAR}
+ATARI = {"atari:kung_fu_master": (300_000, 5)}
+GAMES = {**{game: (500_000, 10) for game in MINATAR}, **ATARI}
 # Seeds 0 to 9 of the games had been looked at before there was a search.
 GAME_VERDICT = 200
 AGENTS = ["adfq", "dqn"]
@@ -71,7 +74,9 @@ LONG = ["gym:LunarLander-v3"]
 WITH_EPSILON = ["mountaincar", "gym:Taxi-v4", "gym:FrozenLake-v1"]
 # Who gets the settings of whom.
 FOLLOWERS = {"dqn": ["ddqn"]}
-EVALUATIONS = 20
+# How often a run is evaluated, in how many episodes, and in how many at its end. A game of Atari takes as long as a thousand steps.
+EVALUATIONS, EPISODES, FINAL_EPISODES = 20, 5, 20
+ATARI_EVALUATIONS, ATARI_EPISODES, ATARI_FINAL_EPISODES = 6, 3, 10
 
 # Settings that somebody thought of after rung 2, by environment and agent.
 LANDER = {"learning.batch": 128, "learning.target": {"soft": 0.01}, "learning.huber": 10.0, "learning.final_rate": 0.0}
@@ -118,7 +123,7 @@ def choices(env, agent):
 
 def draw(env, agent, count):
     """Settings to try: the general ones, then random ones. The same for the same names, and for all games."""
-    chance = random.Random(f"{'minatar' if env in GAMES else env} {agent}")
+    chance = random.Random(f"{'minatar' if env in MINATAR else env} {agent}")
     values = choices(env, agent)
     drawn = [{name: chance.choice(options) for name, options in values.items()} for _ in range(count - 1)]
     return [{**base(env), **settings} for settings in [{}, *drawn]]
@@ -282,7 +287,7 @@ class Tuner:
     def command(self, run, folder):
         command = [self.args.adfq, "train", run.env, "--agents", run.agent, "--steps", str(run.steps), "--seeds", str(run.seed)]
         command += ["--out", str(folder), *self.args.add.split()]
-        for name, value in {**always(run.steps), **run.settings}.items():
+        for name, value in {**always(run.env, run.steps), **run.settings}.items():
             command += ["--set", f"{name}={toml(value)}"]
         return command
 
@@ -304,11 +309,12 @@ def planned(env, agent, rung, trials, steps, seeds):
     return [Run(env, agent, rung, trial, settings, steps, seed) for trial, settings in trials.items() for seed in seeds]
 
 
-def always(steps):
+def always(env, steps):
+    atari = env in ATARI
     return {
-        "evaluation.every": max(1, steps // EVALUATIONS),
-        "evaluation.episodes": 5,
-        "evaluation.final_episodes": 20,
+        "evaluation.every": max(1, steps // (ATARI_EVALUATIONS if atari else EVALUATIONS)),
+        "evaluation.episodes": ATARI_EPISODES if atari else EPISODES,
+        "evaluation.final_episodes": ATARI_FINAL_EPISODES if atari else FINAL_EPISODES,
         "logging.checkpoint": steps,
     }
 
@@ -345,7 +351,7 @@ def scored(path, steps):
 
 HEAD = "# Found by scripts/tune.py and written by scripts/tune.py --presets from results/presets. Not to be edited by hand.\n"
 # What stands for more than the environment that was searched.
-STANDS_FOR = {"deepsea-20": "deepsea-*"}
+STANDS_FOR = {"deepsea-20": "deepsea-*", "atari:kung_fu_master": "atari:*"}
 
 
 def presets(record):
@@ -391,6 +397,8 @@ def preset(env, family, tuned, general, count):
 
 def short(env):
     """A name for a file: `gym:LunarLander-v3` is `lunarlander`."""
+    if env in ATARI:
+        return "atari"
     name = env.removeprefix("gym:").split("/")[-1].lower()
     return name.rsplit("-v", 1)[0] if env.startswith("gym:") else name.removesuffix("-20")
 
@@ -422,8 +430,14 @@ def recorded(folder):
     return rows
 
 
+def named(envs):
+    """The searches in these environments."""
+    return [f"{env}:{agent}" for env in envs for agent in AGENTS]
+
+
 def main():
-    known = [f"{env}:{agent}" for env in [*CONTROL, *GAMES] for agent in AGENTS]
+    groups = {"control": named(CONTROL), "games": named(MINATAR), "atari": named(ATARI)}
+    groups["all"] = known = [search for several in groups.values() for search in several]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--adfq", help="the program; needed unless presets are written")
     parser.add_argument("--presets", action="store_true", help="write presets/*.toml from what is recorded in OUT")
@@ -433,13 +447,12 @@ def main():
     parser.add_argument("--together", metavar="WORDS", help="all runs of a rung in one process, which gets these words, as '--device cuda'")
     parser.add_argument("--seconds", type=float, help="stop after this time; the same command again goes on")
     parser.add_argument("--add", default="--threads 1 --preset default", help="further words for adfq train")
-    parser.add_argument("searches", nargs="*", metavar="ENV:AGENT", help="all, control, games, or some of: " + " ".join(known))
+    parser.add_argument("searches", nargs="*", metavar="ENV:AGENT", help="all, control, games, atari, or some of: " + " ".join(known))
     args = parser.parse_args()
     if args.presets:
         return write_presets(recorded(pathlib.Path(args.out)), pathlib.Path(__file__).parent.parent / "presets")
     if not args.adfq or not args.searches:
         parser.error("say which searches to make, and the program by --adfq")
-    groups = {"all": known, "control": known[: 2 * len(CONTROL)], "games": known[2 * len(CONTROL) :]}
     searches = [search for name in args.searches for search in groups.get(name, [name])]
     for search in searches:
         if search not in known:

@@ -6,7 +6,8 @@
     scripts/yardstick.py --out yardstick --tables          # only the tables, from what is there
 
 Agents have the settings that `adfq train` takes by itself: tuned where the zoo has some, general ones elsewhere. Seeds are
-200 and above, which nothing was tuned or designed on. `adfq beliefs` measures the checkpoints at 25, 50 and 100 % of training,
+200 and above (300 in games), which nothing was tuned or designed on. Environments with as many steps are trained by one command, so
+that a GPU computes them side by side. `adfq beliefs` measures the checkpoints at 25, 50 and 100 % of training,
 where an agent has beliefs and the environment can be saved. The same command again goes on where it was.
 
 OUT/runs/PART/… are the run folders, OUT/PART is the report of `adfq compare`. OUT/returns.csv has a row for each run: the mean return
@@ -25,30 +26,30 @@ import tomllib
 
 import tune
 
-FIRST_SEED = 200
 AGENTS = ["adfq-ts", "adfq-eps", "split", "bootstrapped", "dqn", "ddqn"]
 WITHOUT_BELIEFS = ["dqn", "ddqn"]
 # The file in a run folder with a line of JSON for each checkpoint.
 MEASURED = "beliefs-by-step.jsonl"
 
-# Environments, steps (none: those of the settings), seeds, and other arguments.
+# Environments with their steps, the first seed, how many seeds, and other arguments. Seeds 200 to 209 of the games chose between settings.
 SEAS = {f"deepsea-{rows}-shuffled-1": rows * episodes for rows, episodes in ((10, 2_000), (20, 2_000), (30, 3_000))}
 GAMES = [f"minatar/{game}" for game in ("asterix", "breakout", "freeway", "seaquest", "space-invaders")]
 PARTS = {
-    "control": ({"cartpole": 50_000, "acrobot": 50_000, "mountaincar": 100_000}, 5, []),
-    "seas": (SEAS, 5, ["--set", "learning.warmup=1000"]),
-    "games": ({env: 2_000_000 for env in GAMES}, 10, []),
-    "lander": ({"gym:LunarLander-v3": 400_000}, 5, []),
+    "control": ({"cartpole": 50_000, "acrobot": 50_000, "mountaincar": 100_000}, 200, 5, []),
+    "seas": (SEAS, 200, 5, ["--set", "learning.warmup=1000"]),
+    "games": ({env: 500_000 for env in GAMES}, 300, 5, ["--envs", "8"]),
+    "lander": ({"gym:LunarLander-v3": 400_000}, 200, 5, []),
 }
 
 
 def train(args, part):
-    envs, seeds, more = PARTS[part]
-    for env, steps in envs.items():
-        command = [args.adfq, "train", env, "--agents", ",".join(AGENTS), "--device", args.device]
-        command += ["--seeds", f"{FIRST_SEED}..{FIRST_SEED + (args.seeds or seeds) - 1}", "--steps", str(steps)]
-        command += ["--set", f"logging.keep={steps // 4}", *more, "--out", str(folder(args, part) / env.replace("/", "-"))]
-        if args.jobs:
+    envs, first, seeds, more = PARTS[part]
+    for steps in sorted(set(envs.values())):
+        several = ",".join(env for env in envs if envs[env] == steps)
+        command = [args.adfq, "train", several, "--agents", ",".join(AGENTS), "--device", args.device]
+        command += ["--seeds", f"{first}..{first + (args.seeds or seeds) - 1}", "--steps", str(steps)]
+        command += ["--set", f"logging.keep={steps // 4}", *more, "--out", str(folder(args, part) / str(steps))]
+        if args.jobs and args.device == "cpu":
             command += ["--jobs", str(args.jobs)]
         subprocess.run(command, check=True)
 
@@ -69,6 +70,8 @@ def measure_run(args, run):
         if step not in done:
             command = [args.adfq, "beliefs", str(run), "--checkpoint", str(step), "--json"]
             command += ["--states", str(args.states), "--rollouts", str(args.rollouts)]
+            if args.jobs:
+                command += ["--threads", "1"]
             found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             with (run / MEASURED).open("a") as file:
                 file.write(json.dumps(found[0]) + "\n")
