@@ -168,8 +168,10 @@ impl Sweep {
         let left = todo.len();
         let in_all: u64 = todo.iter().map(Unit::weight).sum();
         let (todo, failed) = (Mutex::new(todo), Mutex::new(vec![]));
+        // A function of its own, so that the lock is given back before the unit runs.
+        let next = || locked(&todo).pop_front().filter(|_| !stop.load(Ordering::Relaxed));
         let work = || {
-            while let Some(unit) = locked(&todo).pop_front().filter(|_| !stop.load(Ordering::Relaxed)) {
+            while let Some(unit) = next() {
                 let (weight, mut told) = (unit.weight(), 0);
                 let each = weight / unit.episodes;
                 let tell = |episodes: u64| {
@@ -236,4 +238,36 @@ fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) -> Result<()> {
 /// What a panicking thread leaves behind is whole: nothing is ever half pushed.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choose;
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::thread::{current, yield_now};
+
+    #[test]
+    fn units_run_side_by_side() {
+        let host = Host::default();
+        let sweep = Sweep {
+            entrants: vec![Entrant::parse("dqn", &host).unwrap()],
+            seeds: vec![0],
+            chosen: choose(&["catch/0".to_owned(), "catch/1".to_owned()]).unwrap(),
+            episodes: Some(2),
+            mnist: None,
+            changes: vec![],
+        };
+        let seen = Mutex::new(BTreeSet::new());
+        let both = || locked(&seen).len() == 2;
+        // The first unit waits in its report until the other one reports as well. Many turns without it, and it goes on.
+        let report = |_, _| {
+            locked(&seen).insert(format!("{:?}", current().id()));
+            (0..10_000_000).take_while(|_| !both()).for_each(|_| yield_now());
+        };
+        let out = tempfile::tempdir().unwrap();
+        let threads = NonZeroUsize::new(2).unwrap();
+        let done = sweep.run(out.path(), &host, threads, &AtomicBool::new(false), &report).unwrap();
+        assert_eq!((done.now, both()), (2, true));
+    }
 }
