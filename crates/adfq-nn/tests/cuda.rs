@@ -3,7 +3,7 @@
 //! Where there is no GPU the tests say so and pass.
 
 use adfq::random::stream;
-use adfq_nn::cuda::{Buffer, Device, Engine, Input, Observations, Precision, View, Which};
+use adfq_nn::cuda::{Buffer, Device, Engine, Input, Observations, Precision, Stored, View, Which};
 use adfq_nn::{Adam, AdamSettings, Clip, Head, Init, Layer, Network, Padding, Spec, Workspace};
 use rand::RngExt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -493,4 +493,30 @@ fn what_does_not_fit_is_an_error() {
         assert!(engine.forward(&mut pass, &[View { which: Which::Online, input }]).is_err());
     }
     assert!(engine.update_target(0.0).is_err());
+}
+
+/// What is stored, with its gaps taken out, is what comes down.
+#[test]
+fn stored_numbers_are_those_that_come_down() {
+    let Some((device, _turn)) = device() else { return };
+    for (name, network, _) in networks() {
+        let mut engine =
+            Engine::new(&device, &network, 3, Observations::Floats, Precision::Full).expect(name);
+        let size = network.parameters();
+        let numbers = |from: usize| (0..3 * size).map(|i| (from + i) as f32).collect::<Vec<f32>>();
+        engine.upload(Which::Online, &numbers(1)).expect("online");
+        engine.upload(Which::Target, &numbers(2)).expect("target");
+        let adam = Adam { settings: SETTINGS, t: 9, m: numbers(3), v: numbers(4) };
+        engine.upload_adam(&adam).expect("moments");
+        assert_eq!(engine.adam_steps().expect("steps"), 9);
+        for (number, what) in Stored::ALL.into_iter().enumerate() {
+            let (stored, mut found) = (engine.stored(what).download().expect("a download"), vec![0.0; size]);
+            for (copy, stored) in stored.chunks_exact(engine.stride()).enumerate() {
+                engine.without_gaps(stored, &mut found).expect("a copy");
+                assert!(found == numbers(number + 1)[copy * size..][..size], "{name}: {what:?} of {copy}");
+            }
+        }
+        assert!(engine.without_gaps(&[0.0], &mut vec![0.0; size]).is_err());
+        assert!(engine.without_gaps(&vec![0.0; engine.stride()], &mut [0.0]).is_err());
+    }
 }

@@ -66,7 +66,7 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
     }
 
     /// Where so many numbers lie, if they are within.
-    fn part(&self, what: &'static str, start: usize, len: usize) -> Result<u64> {
+    pub(super) fn part(&self, what: &'static str, start: usize, len: usize) -> Result<u64> {
         match start.checked_add(len).filter(|&end| end <= self.len) {
             Some(_) => Ok(self.address() + (start * size_of::<T>()) as u64),
             None => Err(Error::Length { what, needed: start.saturating_add(len), found: self.len }),

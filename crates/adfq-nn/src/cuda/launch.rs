@@ -205,6 +205,26 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
         // SAFETY: there is as much on both sides; the rest is the caller's promise.
         Ok(unsafe { result::memcpy_dtoh_async(to, self.address(), stream.cu_stream()) }?)
     }
+
+    /// Puts a copy of the numbers from `start` on to the host on the stream of `way`, which may be another than the buffer's
+    /// ([`Device::beside`]), and does not wait. It comes after everything that is on the buffer's own stream now.
+    ///
+    /// # Safety
+    /// `to` is page-locked memory that nothing touches before `way` has come to the end of its stream, and what is put on the
+    /// buffer's own stream meanwhile does not write to these numbers.
+    pub unsafe fn read_later(&self, start: usize, to: &mut [T], way: &Device) -> Result<()> {
+        let from = self.part("read", start, to.len())?;
+        if to.is_empty() {
+            return Ok(());
+        }
+        let stream = way.stream();
+        stream.context().bind_to_thread()?;
+        if !Arc::ptr_eq(stream, self.stream()) {
+            stream.join(self.stream())?;
+        }
+        // SAFETY: there is as much on both sides; the rest is the caller's promise.
+        Ok(unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }?)
+    }
 }
 
 mod parameters {

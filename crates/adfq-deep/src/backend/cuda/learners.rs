@@ -273,17 +273,11 @@ impl Learners {
     ///
     /// [`ReplayState`]: crate::replay::ReplayState
     pub fn priorities(&self, run: usize) -> Result<(Vec<f32>, f64)> {
-        let all = self.all_priorities()?;
-        let (priorities, largest) = all.of(run);
-        Ok((priorities.to_vec(), largest))
-    }
-
-    /// Those of all runs. They come down at once: what a run has lies between those of others. Waits.
-    pub(super) fn all_priorities(&self) -> Result<Priorities> {
         let sizes = &self.memory.sizes;
-        let (places, width) = (sizes.places(), sizes.leaf_blocks() * 16);
-        let (leaves, states) = (self.memory.leaves.download()?, self.memory.state.download()?);
-        Ok(Priorities { leaves, states, places, width })
+        let (mut priorities, mut state) = (vec![0.0; sizes.places()], [0.0; STATES]);
+        self.memory.leaves.read(run * sizes.leaf_blocks() * 16, &mut priorities)?;
+        self.memory.state.read(run * STATES, &mut state)?;
+        Ok((priorities, state[LARGEST]))
     }
 
     /// What was counted of a run's visits and its matrices, as [`Visits`](crate::algorithm::Visits) has them; none where no
@@ -325,21 +319,6 @@ impl Learners {
 /// The parameters of a learner's network that is never trained.
 fn fixed(learner: &Learner) -> &[f32] {
     if let Keeps::Network(params) = learner.algorithm.keeps() { params } else { &[] }
-}
-
-/// The priorities of all runs, on the host.
-pub(super) struct Priorities {
-    leaves: Vec<f32>,
-    states: Vec<f64>,
-    places: usize,
-    width: usize,
-}
-
-impl Priorities {
-    /// Those of a run by place, and the largest so far.
-    pub fn of(&self, run: usize) -> (&[f32], f64) {
-        (&self.leaves[run * self.width..][..self.places], self.states[run * STATES + LARGEST])
-    }
 }
 
 impl Drop for Learners {

@@ -15,12 +15,14 @@
 //! that learning is one step behind.
 
 mod acting;
+mod downloads;
 mod learners;
 mod memory;
 mod raw;
 mod restore;
 mod sizes;
 mod step;
+mod sync;
 mod transfer;
 mod update;
 mod visits;
@@ -32,6 +34,7 @@ pub use step::Member;
 pub use update::Updates;
 
 use learners::Reported;
+use sync::Staging;
 use transfer::Part;
 
 use super::Backend;
@@ -40,7 +43,7 @@ use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Memory, Run};
 use crate::trainer::{check_sound, each_sound_beside};
 use crate::{Error, Result};
-use adfq_nn::cuda::{Device, Precision, Which};
+use adfq_nn::cuda::{Device, Precision};
 use rayon::prelude::*;
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
@@ -54,6 +57,7 @@ pub(crate) struct Cuda {
     learners: Learners,
     acting: Acting,
     evaluating: Acting,
+    staging: Staging,
     /// Players of each run.
     players: usize,
     input: Vec<f32>,
@@ -104,8 +108,8 @@ impl Cuda {
         let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
-        let (synced, one_step_on) = (false, false);
-        Ok(Self { learners, acting, evaluating, players, input, synced, in_process, one_step_on })
+        let (staging, synced, one_step_on) = (Staging::default(), false, false);
+        Ok(Self { learners, acting, evaluating, staging, players, input, synced, in_process, one_step_on })
     }
 
     /// Puts observations together on the host, for all of them to go up.
@@ -246,33 +250,7 @@ impl Backend for Cuda {
         if self.synced {
             return Ok(());
         }
-        let engine = self.learners.engine();
-        let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
-        let adam = engine.download_adam(runs[0].learner.adam.settings)?;
-        let prioritised = runs[0].config.replay.priority.is_some();
-        let priorities = prioritised.then(|| self.learners.all_priorities()).transpose()?;
-        for (number, run) in runs.iter_mut().enumerate() {
-            run.sampler = self.learners.sampler(number);
-        }
-        let visits = self.learners.places.as_ref().map(|places| places.download()).transpose()?;
-        let size = online.len() / runs.len();
-        // The device waits: all runs at once.
-        runs.par_iter_mut().enumerate().try_for_each(|(number, run)| {
-            let part = number * size..(number + 1) * size;
-            let learner = &mut run.learner;
-            learner.online.copy_from_slice(&online[part.clone()]);
-            learner.target.copy_from_slice(&target[part.clone()]);
-            learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
-            learner.adam.v.copy_from_slice(&adam.v[part]);
-            learner.adam.t = adam.t;
-            if let Some(visits) = &visits {
-                let (counts, inverse) = visits.of(number);
-                learner.algorithm.take_visits(counts, inverse);
-            }
-            let Some(priorities) = &priorities else { return Ok(()) };
-            let (weights, largest) = priorities.of(number);
-            Ok::<_, Error>(run.replay.take_priorities(largest, weights)?)
-        })?;
+        self.staging.bring(&self.learners, runs)?;
         self.synced = true;
         Ok(())
     }
