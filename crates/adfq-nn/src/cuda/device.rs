@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A GPU and the one stream on which everything of it runs, in order. Cheap to clone; a clone has the same stream, and
@@ -27,8 +27,11 @@ struct Inner {
     /// While a graph is captured: what it must keep alive.
     capture: Mutex<Option<Kept>>,
     /// What was compiled already, by source and precision.
-    modules: Arc<Mutex<HashMap<(String, bool), Module>>>,
+    modules: Arc<Mutex<HashMap<(String, bool), Compiled>>>,
 }
+
+/// A module, once it is compiled. Others that need the same one wait for it.
+type Compiled = Arc<Mutex<Option<Module>>>;
 
 /// Looks before the first nap, a few hundred microseconds in all: most waits are over by then.
 const LOOKS: u32 = 200;
@@ -117,15 +120,15 @@ impl Device {
     }
 
     pub(super) fn compile_with(&self, source: &str, precise: bool) -> Result<Module> {
-        let modules = || self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (source.to_owned(), precise);
-        if let Some(module) = modules().get(&key) {
+        let compiled = locked(&self.0.modules).entry(key).or_default().clone();
+        let mut compiled = locked(&compiled);
+        if let Some(module) = &*compiled {
             return Ok(module.clone());
         }
         let code = compile(source, self.0.context.compute_capability()?, precise)?;
         let module = launch::load(&self.0.context, code)?;
-        modules().insert(key, module.clone());
-        Ok(module)
+        Ok(compiled.insert(module).clone())
     }
 
     /// Waits until everything is done: wide awake for a moment, then with naps, which leave the core to others.
@@ -182,7 +185,12 @@ impl Device {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Option<Kept>> {
-        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        locked(&self.0.capture)
     }
+}
+
+/// What a panicking thread leaves behind is whole: it is put in place in one step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
