@@ -8,7 +8,6 @@ use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A GPU and the one stream on which everything of it runs, in order. Cheap to clone; a clone has the same stream, and
 /// [`Device::beside`] another.
@@ -32,10 +31,6 @@ struct Inner {
 
 /// A module, once it is compiled. Others that need the same one wait for it.
 type Compiled = Arc<Mutex<Option<Module>>>;
-
-/// Looks before the first nap, a few hundred microseconds in all: most waits are over by then.
-const LOOKS: u32 = 200;
-const NAP: Duration = Duration::from_micros(20);
 
 /// Whether there is a GPU, a driver and the run-time compiler.
 pub fn available() -> bool {
@@ -131,17 +126,18 @@ impl Device {
         Ok(compiled.insert(module).clone())
     }
 
-    /// Waits until everything is done: wide awake for a moment, then with naps, which leave the core to others.
-    pub fn wait(&self) -> Result<()> {
-        let done = self.event()?;
-        let mut looks = 0;
-        while !done.is_over()? {
-            looks += 1;
-            if looks > LOOKS {
-                std::thread::sleep(NAP);
-            }
-        }
-        Ok(())
+    /// The same GPU with the second stream as its first, after everything that is on the first now: for work that may run
+    /// beside what is put on the first, until [`Device::join`].
+    pub fn aside(&self) -> Result<Self> {
+        let stream = self.fork()?.clone();
+        let (context, modules) = (self.0.context.clone(), self.0.modules.clone());
+        Ok(Self(Arc::new(Inner {
+            context,
+            side: stream.clone(),
+            stream,
+            capture: Mutex::new(None),
+            modules,
+        })))
     }
 
     /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.
@@ -173,8 +169,8 @@ impl Device {
         Ok(&self.0.side)
     }
 
-    /// What follows on the first stream waits for the second.
-    pub(super) fn join(&self) -> Result<()> {
+    /// What follows on the first stream waits for what was put [`aside`](Device::aside).
+    pub fn join(&self) -> Result<()> {
         Ok(self.0.stream.join(&self.0.side)?)
     }
 

@@ -228,14 +228,28 @@ impl Learners {
         if self.packs.is_empty() {
             return Ok(());
         }
+        let way = self.device.clone();
+        self.commit_by(&way)
+    }
+
+    /// The same beside what is put on the stream before [`Device::join`], which must not look at memories.
+    pub(super) fn commit_aside(&mut self) -> Result<()> {
+        if self.packs.is_empty() {
+            return Ok(());
+        }
+        let way = self.device.aside()?;
+        self.commit_by(&way)
+    }
+
+    fn commit_by(&mut self, way: &Device) -> Result<()> {
         self.steps.iter_mut().zip(self.packs.steps()).for_each(|(all, new)| *all += new);
         let rates = self.rates();
         self.packs.parts(&self.memory.sizes).zip(rates).for_each(|(mut part, rate)| part.rate(rate));
         let (has_finals, number) = (self.packs.has_finals(), self.packs.number as u32);
         let (pack, finals) = self.packs.present();
-        self.memory.pack.upload(pack)?;
+        self.memory.pack.upload_by(pack, way)?;
         if has_finals {
-            self.memory.finals.upload(finals)?;
+            self.memory.finals.upload_by(finals, way)?;
         }
         let mut arguments = self.arguments();
         let addresses =
@@ -243,7 +257,7 @@ impl Learners {
         arguments.extend(addresses.map(Scalar::Address));
         arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
-        launch(&self.device, &self.kernels.absorb, (2 * sizes.envs + 1, sizes.runs), 512, &arguments)?;
+        launch(way, &self.kernels.absorb, (2 * sizes.envs + 1, sizes.runs), 512, &arguments)?;
         self.packs.turn(sizes, &self.device, &self.mail)
     }
 

@@ -169,14 +169,24 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
 }
 
 impl Backend for Cuda {
-    fn act(&mut self, runs: &mut [Run]) -> Result<()> {
-        let found = match self.copy_newest(runs) {
-            true => self.acting.forward_newest(&self.learners)?,
-            false => {
-                self.stack_whole(runs);
-                self.acting.forward(&self.learners)?
-            }
-        };
+    /// Everything for this step and the gradient steps after it is on the stream before the host waits for the outputs, so that the
+    /// device goes from one to the next. What the environments did goes up beside: only learning looks at it.
+    fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
+        let newest_alone = self.copy_newest(runs);
+        if !newest_alone {
+            self.stack_whole(runs);
+        }
+        self.learners.commit_aside()?;
+        match newest_alone {
+            true => self.acting.start_newest(&self.learners)?,
+            false => self.acting.start(&self.learners)?,
+        }
+        self.learners.device.join()?;
+        let learns = self.in_process && self.learners.on_device;
+        if learns {
+            self.learn(runs)?;
+        }
+        let found = self.acting.found()?;
         let envs = runs[0].config.envs;
         for (number, run) in runs.iter_mut().enumerate() {
             run.rows.clear();
@@ -189,7 +199,7 @@ impl Backend for Cuda {
                 run.decode_observations();
             }
         }
-        Ok(())
+        Ok(learns)
     }
 
     fn lags(&self) -> bool {
@@ -210,10 +220,6 @@ impl Backend for Cuda {
         if copy { self.learners.copy_target() } else { Ok(()) }
     }
 
-    fn learns_first(&self) -> bool {
-        self.in_process && self.learners.on_device
-    }
-
     /// Runs write to parts of a pack that are their own, side by side.
     fn remember(&mut self, runs: &mut [Run]) -> Result<()> {
         self.synced = false;
@@ -227,8 +233,8 @@ impl Backend for Cuda {
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {
-        self.learners.commit()?;
         if all {
+            self.learners.commit()?;
             self.learners.wait()?;
         }
         for Reported { run, learned, sums } in self.learners.reported() {
