@@ -58,10 +58,20 @@ impl Engine {
     }
 
     fn run_adam(&self, adam: params::Adam) -> Result<()> {
-        let (device, tensors) = (&self.device, self.network.tensors.len());
-        self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
+        self.run_prepare(adam)?;
+        self.run_step(adam)
+    }
+
+    /// Norms, factors and rates.
+    fn run_prepare(&self, adam: params::Adam) -> Result<()> {
+        let shared = self.network.tensors.len() * size_of::<f64>();
+        self.kernels.prepare.run(&self.device, (self.copies, 1, 1), 256, shared, adam)
+    }
+
+    /// The step itself.
+    fn run_step(&self, adam: params::Adam) -> Result<()> {
         let parts = self.optimiser.parts.len() / 3;
-        self.kernels.step.run(device, (parts, self.copies, 1), 256, 0, adam)
+        self.kernels.step.run(&self.device, (parts, self.copies, 1), 256, 0, adam)
     }
 
     /// A backward pass and a step of Adam: [`Engine::backward`] and [`Engine::adam`], in one launch for a small
@@ -90,6 +100,36 @@ impl Engine {
         check_tau(tau)?;
         let adam = self.adam_parameters(pass, settings, clip)?;
         self.run_learn(pass, input, params::Adam { target: self.target.address(), tau, ..adam })
+    }
+
+    /// A whole step as the two above, with or without targets that follow. What `beside` puts on the stream that it is given runs
+    /// beside the last part of the step: the norms of the gradients are there, and parameters and moments must be left alone.
+    pub fn learn_beside<E: From<Error>>(
+        &mut self,
+        pass: &mut Pass,
+        input: Input,
+        settings: &AdamSettings,
+        clip: Clip,
+        tau: Option<f32>,
+        beside: impl FnOnce(&Device) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        let adam = match tau {
+            Some(tau) => {
+                check_tau(tau)?;
+                params::Adam { target: self.target.address(), tau, ..adam }
+            }
+            None => adam,
+        };
+        if self.kernels.fused.is_some() {
+            self.run_learn(pass, input, adam)?;
+            return beside(&self.device);
+        }
+        self.backward(pass, input)?;
+        self.run_prepare(adam)?;
+        beside(&self.device.aside()?)?;
+        self.run_step(adam)?;
+        Ok(self.device.join()?)
     }
 
     fn run_learn(&mut self, pass: &mut Pass, input: Input, adam: params::Adam) -> Result<()> {

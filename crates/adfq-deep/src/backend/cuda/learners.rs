@@ -3,6 +3,7 @@
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
+use super::step::Graphs;
 use super::transfer::{Mail, Packs, Part, Uploads};
 use super::visits::{Looked, Places};
 use crate::algorithm::{CudaLoss, Keeps, Passes};
@@ -13,7 +14,7 @@ use crate::{Config, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
 use adfq_nn::Adam;
-use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
+use adfq_nn::cuda::{Device, Engine, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -64,8 +65,7 @@ pub struct Learners {
     pub(super) mail: Mail,
     pub(super) uploads: Uploads,
     pub(super) kernels: Kernels,
-    /// A whole step, or its parts before and after a loss on the host.
-    pub(super) graphs: Vec<Graph>,
+    pub(super) graphs: Graphs,
     /// Environment steps of each run.
     pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
@@ -132,7 +132,7 @@ impl Learners {
             device: device.clone(),
             space: space.clone(),
             drawn: 0,
-            graphs: vec![],
+            graphs: Graphs::default(),
             launched: 0,
             taken: 0,
             reports: VecDeque::new(),

@@ -212,10 +212,10 @@ impl Backend for Cuda {
         let Due { gradient_steps, copy } = runs[sound].due;
         runs.iter_mut().for_each(|run| run.due = Due::default());
         self.synced &= gradient_steps == 0 && !copy;
-        for _ in 0..gradient_steps {
+        if gradient_steps > 0 {
             let members =
                 runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
-            self.learners.learn(&mut members.collect::<Vec<_>>())?;
+            self.learners.learn_times(&mut members.collect::<Vec<_>>(), gradient_steps)?;
         }
         if copy { self.learners.copy_target() } else { Ok(()) }
     }
