@@ -26,7 +26,7 @@ pub(super) fn train(
     let order = folders_of(&jobs);
     let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
-    let mut host = host.clone();
+    let mut host = Host { frames_on_gpu: true, ..host.clone() };
     let gym = &mut host.registry.gym;
     gym.spin = gym.spin && 2 * jobs.len() * gym.workers.get() <= cores();
     // Each waits for its workers to start.
