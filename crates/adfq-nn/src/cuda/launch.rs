@@ -246,6 +246,8 @@ mod parameters {
     // SAFETY: as above.
     unsafe impl Parameter for params::Adam {}
     // SAFETY: as above.
+    unsafe impl Parameter for params::SumAndPrepare {}
+    // SAFETY: as above.
     unsafe impl Parameter for params::Target {}
     // SAFETY: as above.
     unsafe impl Parameter for params::FusedForward {}

@@ -8,6 +8,9 @@ use super::pass::{Input, Pass};
 use super::plan::{ADAM_PART, Plan};
 use crate::{AdamSettings, Clip, Error, Network, Result};
 
+/// Parts of gradients that one block adds up at most, one after the other.
+const FEW_PARTS: usize = 4;
+
 /// The state of Adam, and what a step needs beside it.
 #[derive(Debug)]
 pub(super) struct Optimiser {
@@ -68,6 +71,18 @@ impl Engine {
         self.kernels.prepare.run(&self.device, (self.copies, 1, 1), 256, shared, adam)
     }
 
+    /// Adds up the parts of gradients and prepares, in one launch where parts are few.
+    fn sum_and_prepare(&self, pass: &Pass, adam: params::Adam) -> Result<()> {
+        let parts = pass.slots.count_parts();
+        if !(1..=FEW_PARTS).contains(&parts) {
+            self.sum_parts(pass)?;
+            return self.run_prepare(adam);
+        }
+        let both = params::SumAndPrepare { adam, sums: self.part_sums(pass), parts: parts as i32 };
+        let shared = self.network.tensors.len() * size_of::<f64>();
+        self.kernels.sum_and_prepare.run(&self.device, (self.copies, 1, 1), 256, shared, both)
+    }
+
     /// The step itself.
     fn run_step(&self, adam: params::Adam) -> Result<()> {
         let parts = self.optimiser.parts.len() / 3;
@@ -125,8 +140,8 @@ impl Engine {
             self.run_learn(pass, input, adam)?;
             return beside(&self.device);
         }
-        self.backward(pass, input)?;
-        self.run_prepare(adam)?;
+        self.backward_in_parts(pass, input)?;
+        self.sum_and_prepare(pass, adam)?;
         beside(&self.device.aside()?)?;
         self.run_step(adam)?;
         Ok(self.device.join()?)
@@ -134,8 +149,9 @@ impl Engine {
 
     fn run_learn(&mut self, pass: &mut Pass, input: Input, adam: params::Adam) -> Result<()> {
         let Some([_, kernel]) = &self.kernels.fused else {
-            self.backward(pass, input)?;
-            return self.run_adam(adam);
+            self.backward_in_parts(pass, input)?;
+            self.sum_and_prepare(pass, adam)?;
+            return self.run_step(adam);
         };
         let learn = params::FusedLearn {
             adam,
