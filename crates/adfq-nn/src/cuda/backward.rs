@@ -45,10 +45,7 @@ impl Engine {
             let weights = self.weights_parameters(pass, i, dy, if op.input == 0 { input } else { delta.x });
             self.run_backward(pass, i, delta, weights)?;
         }
-        if self.plan.ops.iter().any(|op| !op.thin) {
-            self.device.join()?;
-        }
-        Ok(())
+        self.device.join()
     }
 
     /// The gradient of a linear head's outputs, as its kernels take it.

@@ -62,19 +62,18 @@ pub(super) fn libraries() -> (bool, bool) {
     unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) }
 }
 
-/// A context, the stream on which everything runs, and one that leaves it and comes back within a backward pass.
-pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, [Arc<CudaStream>; 2])> {
+/// A context for a device.
+pub(super) fn open(ordinal: usize) -> Result<Arc<CudaContext>> {
     let context = CudaContext::new(ordinal)?;
     // SAFETY: all work of a device is on one stream, in order, or between a fork and a join of it, so no events are needed
     // between uses of a buffer.
     unsafe { context.disable_event_tracking() };
-    let streams = streams(&context)?;
-    Ok((context, streams))
+    Ok(context)
 }
 
-/// Two streams more.
-pub(super) fn streams(context: &Arc<CudaContext>) -> Result<[Arc<CudaStream>; 2]> {
-    Ok([context.new_stream()?, context.new_stream()?])
+/// One stream more.
+pub(super) fn stream(context: &Arc<CudaContext>) -> Result<Arc<CudaStream>> {
+    Ok(context.new_stream()?)
 }
 
 /// Loads what was compiled for this device.

@@ -41,8 +41,8 @@ impl Downloads {
 
 impl Way {
     fn new(device: &Device) -> Result<Self> {
-        // Its streams come first: page-locked memory is for the context that this thread used last.
-        Ok(Self { device: device.beside()?, piece: Pinned::new(PIECE)? })
+        // Its stream comes first: page-locked memory is for the context that this thread used last.
+        Ok(Self { device: device.for_copies()?, piece: Pinned::new(PIECE)? })
     }
 
     fn read(&mut self, from: &Buffer<u8>, start: usize, out: &mut [u8]) -> Result<()> {
