@@ -141,7 +141,8 @@ __device__ __forceinline__ void forward(const Forward& f) {
                 }
             }
     }
-    if (whole || f.arrived == nullptr) return;
+    // Dense layers alone are split.
+    if (P > 1 || whole || f.arrived == nullptr) return;
 
     // The last part of a tile to arrive adds up all of them, in the order and with the operations of `forward_sum`.
     copy_wait<0>();
