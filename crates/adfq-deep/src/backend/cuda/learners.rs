@@ -61,6 +61,8 @@ pub struct Learners {
     pub(super) samplers: Vec<ChaCha8Rng>,
     /// Steps for which numbers were drawn.
     pub(super) drawn: u64,
+    /// Whether the batch of the next step is drawn already.
+    pub(super) is_drawn: bool,
     pub(super) packs: Packs,
     pub(super) mail: Mail,
     pub(super) uploads: Uploads,
@@ -132,6 +134,7 @@ impl Learners {
             device: device.clone(),
             space: space.clone(),
             drawn: 0,
+            is_drawn: false,
             graphs: Graphs::default(),
             launched: 0,
             taken: 0,
@@ -232,16 +235,8 @@ impl Learners {
         self.commit_by(&way)
     }
 
-    /// The same beside what is put on the stream before [`Device::join`], which must not look at memories.
-    pub(super) fn commit_aside(&mut self) -> Result<()> {
-        if self.packs.is_empty() {
-            return Ok(());
-        }
-        let way = self.device.aside()?;
-        self.commit_by(&way)
-    }
-
-    fn commit_by(&mut self, way: &Device) -> Result<()> {
+    /// The same on the stream of `way`; there must be something to send.
+    pub(super) fn commit_by(&mut self, way: &Device) -> Result<()> {
         self.steps.iter_mut().zip(self.packs.steps()).for_each(|(all, new)| *all += new);
         let rates = self.rates();
         self.packs.parts(&self.memory.sizes).zip(rates).for_each(|(mut part, rate)| part.rate(rate));

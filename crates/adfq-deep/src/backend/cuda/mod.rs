@@ -168,21 +168,33 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
     Ok(players)
 }
 
+/// What is due to a run that goes on: all have the same.
+fn due_to_all(runs: &[Run]) -> Due {
+    let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
+    runs[sound].due
+}
+
+/// What a gradient step needs of the runs.
+fn members(runs: &mut [Run]) -> Vec<Member<'_>> {
+    runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner }).collect()
+}
+
 impl Backend for Cuda {
     /// Everything for this step and the gradient steps after it is on the stream before the host waits for the outputs, so that the
-    /// device goes from one to the next. What the environments did goes up beside: only learning looks at it.
+    /// device goes from one to the next. What the environments did goes up beside, and a batch is drawn: only learning looks at them.
     fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
         let newest_alone = self.copy_newest(runs);
         if !newest_alone {
             self.stack_whole(runs);
         }
-        self.learners.commit_aside()?;
+        let learns = self.in_process && self.learners.on_device;
+        let is_due = learns && due_to_all(runs).gradient_steps > 0;
+        self.learners.commit_and_draw_aside(&members(runs), is_due)?;
         match newest_alone {
             true => self.acting.start_newest(&self.learners)?,
             false => self.acting.start(&self.learners)?,
         }
         self.learners.device.join()?;
-        let learns = self.in_process && self.learners.on_device;
         if learns {
             self.learn(runs)?;
         }
@@ -207,15 +219,11 @@ impl Backend for Cuda {
     }
 
     fn learn(&mut self, runs: &mut [Run]) -> Result<()> {
-        // What is due to a run that goes on: all have the same.
-        let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
-        let Due { gradient_steps, copy } = runs[sound].due;
+        let Due { gradient_steps, copy } = due_to_all(runs);
         runs.iter_mut().for_each(|run| run.due = Due::default());
         self.synced &= gradient_steps == 0 && !copy;
         if gradient_steps > 0 {
-            let members =
-                runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
-            self.learners.learn_times(&mut members.collect::<Vec<_>>(), gradient_steps)?;
+            self.learners.learn_times(&mut members(runs), gradient_steps)?;
         }
         if copy { self.learners.copy_target() } else { Ok(()) }
     }

@@ -22,12 +22,13 @@ pub struct Member<'a> {
     pub learner: &'a mut Learner,
 }
 
-/// What was captured: a whole step or its part before a loss on the host, the part after that loss, and two whole steps.
+/// What was captured: a whole step or its part before a loss on the host, and two whole steps, each with the draws of the first and
+/// without; and the part after a loss on the host.
 #[derive(Default)]
 pub(super) struct Graphs {
-    one: Option<Graph>,
+    one: [Option<Graph>; 2],
+    two: [Option<Graph>; 2],
     after_loss: Option<Graph>,
-    two: Option<Graph>,
 }
 
 /// What went wrong, as the device numbers it.
@@ -41,26 +42,52 @@ impl Learners {
 
     /// So many gradient steps of every run, one after the other: the same bits as one by one.
     pub fn learn_times(&mut self, members: &mut [Member], times: u64) -> Result<()> {
-        let mut left = times;
+        let (device, mut left) = (self.device.clone(), times);
         while left > 0 {
             self.commit()?;
-            if members.len() != self.runs() || members.iter().any(|member| member.replay.is_empty()) {
-                return Err(ReplayError::Empty.into());
-            }
-            if self.launched - self.taken >= RING as u64 / 2 {
-                let due = self.launched - RING as u64 / 4;
-                self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
-                self.collect();
-            }
+            self.check_due(members)?;
+            let is_drawn = std::mem::take(&mut self.is_drawn);
             let together = if left > 1 && self.can_pair() { 2 } else { 1 };
-            (self.launched..self.launched + together)
-                .try_for_each(|number| self.upload_draws(members, number))?;
+            (self.launched + u64::from(is_drawn)..self.launched + together)
+                .try_for_each(|number| self.upload_draws(members, number, &device))?;
             match together {
-                2 => self.launch_pair()?,
-                _ => self.launch_one(members)?,
+                2 => self.launch_pair(is_drawn)?,
+                _ => self.launch_one(members, is_drawn)?,
             }
             self.launched += together;
             left -= together;
+        }
+        Ok(())
+    }
+
+    /// Sends what was pushed to the device and draws the batch of the next step, if one is due, beside what is put on the stream
+    /// before [`Device::join`]. That must not look at memories, and the step must be the next that is learned.
+    pub(super) fn commit_and_draw_aside(&mut self, members: &[Member], is_due: bool) -> Result<()> {
+        if self.packs.is_empty() && !is_due {
+            return Ok(());
+        }
+        let way = self.device.aside()?;
+        if !self.packs.is_empty() {
+            self.commit_by(&way)?;
+        }
+        if is_due {
+            self.check_due(members)?;
+            self.upload_draws(members, self.launched, &way)?;
+            self.run_sample(&way)?;
+            self.is_drawn = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a step can be made. Waits where the host is far ahead.
+    fn check_due(&mut self, members: &[Member]) -> Result<()> {
+        if members.len() != self.runs() || members.iter().any(|member| member.replay.is_empty()) {
+            return Err(ReplayError::Empty.into());
+        }
+        if self.launched - self.taken >= RING as u64 / 2 {
+            let due = self.launched - RING as u64 / 4;
+            self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
+            self.collect();
         }
         Ok(())
     }
@@ -70,11 +97,13 @@ impl Learners {
         self.on_device && self.memory.sizes.prioritised && !(self.launched + 1).is_multiple_of(DRAWS as u64)
     }
 
-    fn launch_one(&mut self, members: &mut [Member]) -> Result<()> {
-        let device = self.device.clone();
-        if self.graphs.one.is_none() {
+    fn launch_one(&mut self, members: &mut [Member], is_drawn: bool) -> Result<()> {
+        let (device, number) = (self.device.clone(), usize::from(is_drawn));
+        if self.graphs.one[number].is_none() {
             let graph = record(&device, || {
-                self.run_sample(&device)?;
+                if !is_drawn {
+                    self.run_sample(&device)?;
+                }
                 self.run_passes()?;
                 if self.on_device {
                     self.run_losses().and_then(|()| self.run_after_loss(false))
@@ -82,9 +111,9 @@ impl Learners {
                     Ok(())
                 }
             });
-            self.graphs.one = Some(graph?);
+            self.graphs.one[number] = Some(graph?);
         }
-        self.graphs.one.as_ref().map_or(Ok(()), Graph::launch)?;
+        self.graphs.one[number].as_ref().map_or(Ok(()), Graph::launch)?;
         if self.on_device {
             return Ok(());
         }
@@ -95,11 +124,13 @@ impl Learners {
         Ok(self.graphs.after_loss.as_ref().map_or(Ok(()), Graph::launch)?)
     }
 
-    fn launch_pair(&mut self) -> Result<()> {
-        let device = self.device.clone();
-        if self.graphs.two.is_none() {
+    fn launch_pair(&mut self, is_drawn: bool) -> Result<()> {
+        let (device, number) = (self.device.clone(), usize::from(is_drawn));
+        if self.graphs.two[number].is_none() {
             let graph = record(&device, || {
-                self.run_sample(&device)?;
+                if !is_drawn {
+                    self.run_sample(&device)?;
+                }
                 for draws_next in [true, false] {
                     self.run_passes()?;
                     self.run_losses()?;
@@ -107,9 +138,9 @@ impl Learners {
                 }
                 Ok(())
             });
-            self.graphs.two = Some(graph?);
+            self.graphs.two[number] = Some(graph?);
         }
-        Ok(self.graphs.two.as_ref().map_or(Ok(()), Graph::launch)?)
+        Ok(self.graphs.two[number].as_ref().map_or(Ok(()), Graph::launch)?)
     }
 
     /// Computes losses from the outputs and brings gradients, errors and metrics up.
@@ -199,7 +230,7 @@ impl Learners {
     }
 
     /// Random numbers for this step and those after it, or its places themselves where all are equally likely.
-    fn upload_draws(&mut self, members: &[Member], number: u64) -> Result<()> {
+    fn upload_draws(&mut self, members: &[Member], number: u64, way: &Device) -> Result<()> {
         let block = DRAWS as u64;
         if !self.memory.sizes.prioritised {
             if let Some(before) = number.checked_sub(block) {
@@ -210,7 +241,7 @@ impl Learners {
             for ((member, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
                 member.replay.draw_places(sampler, places)?;
             }
-            return Ok(self.memory.places.upload(places)?);
+            return Ok(self.memory.places.upload_by(places, way)?);
         }
         // A block of numbers goes up at its first step; the next is drawn meanwhile, a step's worth with every step.
         if self.drawn == 0 {
@@ -218,7 +249,7 @@ impl Learners {
         }
         if number.is_multiple_of(block) {
             let draws: &[f64] = bytemuck::cast_slice(self.uploads.area(number / block));
-            self.memory.draws.upload(draws)?;
+            self.memory.draws.upload_by(draws, way)?;
         }
         // The other area went up a block ago, and that copy is done when a step after it is.
         if let Some(before) = number.checked_sub(block) {
