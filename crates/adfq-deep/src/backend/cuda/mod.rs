@@ -6,7 +6,7 @@
 //! priorities. The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
 //! An algorithm without a kernel has its loss computed on the host: the graph is then cut in two.
 //!
-//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, which keeps
+//! Which transitions can be sampled is decided on the host, by the [`Replay`] of each run, which keeps
 //! no frames of its own and reads them from the device where a checkpoint needs them. Random
 //! numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
 //! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s.
