@@ -136,8 +136,8 @@ pub struct Args {
     /// Where networks learn: cpu, cuda or cuda:1, or auto for a GPU if there is one
     #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
     device: Choice,
-    /// Runs that go step by step together on a GPU [default: all that can]; the result does not depend on it. Few keep
-    /// environments busy that are slower than learning, as Atari's are
+    /// Runs that go step by step together on a GPU at most [default: those that can, in up to four groups]; the result does not
+    /// depend on it. Few keep environments busy that are slower than learning, as Atari's are
     #[arg(long, value_name = "N")]
     together: Option<NonZeroUsize>,
     #[command(flatten)]

@@ -33,6 +33,14 @@ fn atari() -> Result<(Config, Space)> {
     Ok((Config::preset("atari-paper", "atari:pong", &space)?, space))
 }
 
+fn minatar() -> Result<(Config, Space)> {
+    let cells = Element::U8 { scale: 1.0 };
+    let space = Space { frame: vec![10, 10, 4], element: cells, stack: 1, actions: 6 };
+    let config = Config::preset("default", "minatar/breakout", &space)?;
+    let agent = Algorithms::default().with_agent(config, "dqn", None)?;
+    Ok((agent, space))
+}
+
 fn mlp() -> Result<(Config, Space)> {
     let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
     let mut config = Config::preset("paper", "cartpole", &space)?;
@@ -49,10 +57,10 @@ struct Runs {
 }
 
 impl Runs {
-    fn learn(&mut self) -> Result<()> {
+    fn learn(&mut self, times: usize) -> Result<()> {
         let members = self.replays.iter().zip(&mut self.own);
         let members = members.map(|(replay, learner)| Member { replay, learner });
-        self.there.learn(&mut members.collect::<Vec<_>>())
+        self.there.learn_times(&mut members.collect::<Vec<_>>(), times as u64)
     }
 }
 
@@ -93,13 +101,13 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The median time of a gradient step of all runs, in µs. Nobody waits in between: what the host does besides is hidden, or
-/// not.
-fn time_step(device: &Device, runs: &mut Runs) -> Result<f64> {
-    (0..2 * INNER).try_for_each(|_| runs.learn())?;
+/// The median time of a gradient step of all runs, in µs, where so many are due at once. Nobody waits in between: what the host
+/// does besides is hidden, or not.
+fn time_step(device: &Device, runs: &mut Runs, at_once: usize) -> Result<f64> {
+    (0..2 * INNER).try_for_each(|_| runs.learn(1))?;
     let mut events = vec![device.event()?];
     for _ in 0..OUTER {
-        (0..INNER).try_for_each(|_| runs.learn())?;
+        (0..INNER / at_once).try_for_each(|_| runs.learn(at_once))?;
         events.push(device.event()?);
     }
     runs.there.wait()?;
@@ -109,29 +117,41 @@ fn time_step(device: &Device, runs: &mut Runs) -> Result<f64> {
 }
 
 /// The median times from so many observations in page-locked memory to their outputs there, and with the copy that puts
-/// them there, in µs.
-fn time_acting(there: &Learners, space: &Space, rows: usize) -> Result<[f64; 2]> {
+/// them there, in µs: of whole observations, and of their newest frames, as in training.
+fn time_acting(there: &Learners, space: &Space, rows: usize) -> Result<[[f64; 2]; 2]> {
     let mut acting = Acting::new(there, rows)?;
     let mut rng = stream(1, "gpu");
     let seen: Vec<u8> = (0..space.observation_len()).map(|_| rng.random()).collect();
-    let (mut alone, mut with_copy) = (Vec::new(), Vec::new());
-    for _ in 0..OUTER * INNER {
-        let start = Instant::now();
-        acting.rows().for_each(|row| row.copy_from_slice(&seen));
-        let copied = Instant::now();
-        std::hint::black_box(acting.forward(there)?);
-        alone.push(copied.elapsed().as_secs_f64() * 1e6);
-        with_copy.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    Ok([median(alone.split_off(INNER)), median(with_copy.split_off(INNER))])
+    let mut time = |newest_alone: bool| -> Result<[f64; 2]> {
+        let (mut alone, mut with_copy) = (Vec::new(), Vec::new());
+        for _ in 0..OUTER * INNER {
+            let start = Instant::now();
+            match newest_alone {
+                true => acting.newest().0.chunks_exact_mut(space.frame_bytes()).for_each(|frame| {
+                    frame.copy_from_slice(&seen[..space.frame_bytes()]);
+                }),
+                false => acting.rows().for_each(|row| row.copy_from_slice(&seen)),
+            }
+            let copied = Instant::now();
+            match newest_alone {
+                true => std::hint::black_box(acting.forward_newest(there)?),
+                false => std::hint::black_box(acting.forward(there)?),
+            };
+            alone.push(copied.elapsed().as_secs_f64() * 1e6);
+            with_copy.push(start.elapsed().as_secs_f64() * 1e6);
+        }
+        Ok([median(alone.split_off(INNER)), median(with_copy.split_off(INNER))])
+    };
+    Ok([time(false)?, time(true)?])
 }
 
-/// The network of a configuration, with a head of two groups.
+/// The network of a configuration. ADFQ has two numbers for each action.
 fn spec(config: &Config, space: &Space) -> Spec {
+    let groups = if config.agent == "adfq" { 2 } else { 1 };
     Spec {
         input: space.observation_shape(),
         layers: config.network.layers.clone(),
-        head: Head { actions: space.actions, groups: 2, dueling: None },
+        head: Head { actions: space.actions, groups, dueling: None },
     }
 }
 
@@ -200,29 +220,36 @@ fn main() -> Result<()> {
         "{:38} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "for each run", "here", "aim", "operat.", "bytes", "ratio"
     );
-    let ((atari, pixels), (mlp, vector)) = (atari()?, mlp()?);
+    let ((atari, pixels), (minatar, cells), (mlp, vector)) = (atari()?, minatar()?, mlp()?);
     let cases = [
-        ("Atari network, 1 run", &atari, &pixels, 1, 10_000, 220.0),
-        ("Atari network, 16 runs", &atari, &pixels, 16, 2_000, 80.0),
-        ("Atari network, 64 runs", &atari, &pixels, 64, 1_000, 55.0),
-        ("MLP 4-64-64, 64 runs", &mlp, &vector, 64, 2_000, 0.4),
+        ("Atari network, 1 run", &atari, &pixels, 1, 1, 10_000, 130.0),
+        ("Atari network, 16 runs", &atari, &pixels, 1, 16, 2_000, 80.0),
+        ("Atari network, 64 runs", &atari, &pixels, 1, 64, 1_000, 55.0),
+        ("MinAtar network, 1 run, two at once", &minatar, &cells, 2, 1, 10_000, 40.0),
+        ("MinAtar network, 10 runs, two at once", &minatar, &cells, 2, 10, 2_000, 8.0),
+        ("MinAtar network, 25 runs, two at once", &minatar, &cells, 2, 25, 1_000, 4.0),
+        ("MinAtar network, 100 runs, two at once", &minatar, &cells, 2, 100, 500, 2.5),
+        ("MLP 4-64-64, 64 runs", &mlp, &vector, 1, 64, 2_000, 0.35),
     ];
-    for (name, config, space, runs, steps, aim) in cases.into_iter().filter(|_| !is_asked("acting")) {
+    for (name, config, space, at_once, runs, steps, aim) in cases.into_iter().filter(|_| !is_asked("acting"))
+    {
         let mut all = filled(&device, config, space, runs, if is_brief { 100 } else { steps })?;
         if is_brief {
-            (0..3).try_for_each(|_| all.learn())?;
+            (0..3).try_for_each(|_| all.learn(at_once))?;
             all.there.wait()?;
             continue;
         }
-        let step = time_step(&device, &mut all)? / runs as f64;
+        let step = time_step(&device, &mut all, at_once)? / runs as f64;
         print(name, [aim, step], step_floor(&spec(config, space))?);
     }
     if !is_brief {
         let all = filled(&device, &atari, &pixels, 1, 1)?;
-        let [alone, with_copy] = time_acting(&all.there, &pixels, 16)?;
+        let [whole, newest] = time_acting(&all.there, &pixels, 16)?;
         let floor = acting_floor(&spec(&atari, &pixels), 16)?;
-        print("acting, 16 observations, from the host", [90.0, alone], floor);
-        print("the same, written there first", [90.0, with_copy], floor);
+        print("acting, 16 whole observations", [90.0, whole[0]], floor);
+        print("the same, written there first", [90.0, whole[1]], floor);
+        print("acting, their newest frames", [60.0, newest[0]], floor);
+        print("the same, written there first", [60.0, newest[1]], floor);
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ use adfq_files::memory;
 pub struct Host {
     /// The memory that a run may take, where that is known: what needs more is refused.
     pub memory: Option<u64>,
+    /// Whether the frames of replay memories lie on a GPU, and take none of that memory.
+    pub frames_on_gpu: bool,
     /// The environments that are known by name, and how worker processes are run.
     pub registry: Registry,
     /// The algorithms that are known by name.

@@ -9,9 +9,11 @@ pub struct Timeline {
     pub starting: Duration,
     /// Steps and gradient steps together, where they are not told apart: on the CPU a clock would take too much of a step.
     pub training: Duration,
-    /// From observations to actions. On a GPU this waits for the gradient steps before it.
+    /// From observations to actions. On a GPU this waits for the gradient steps before it, and the next ones are put on the
+    /// stream in it, unless environments are in other processes.
     pub acting: Duration,
-    /// Gradient steps. On a GPU, putting them on the stream, and waiting for them where metrics are due.
+    /// Gradient steps. On a GPU, putting them on the stream where environments are in other processes, and waiting for them where
+    /// metrics are due.
     pub learning: Duration,
     /// In the environments.
     pub stepping: Duration,

@@ -352,13 +352,8 @@ impl Trainer {
         if !backend.lags() {
             backend.learn(runs)?;
         }
-        backend.act(runs)?;
+        let learns_already = backend.act(runs)?;
         watch.lap_in_step(|timeline| &mut timeline.acting);
-        let learns_first = backend.learns_first();
-        if learns_first {
-            backend.learn(runs)?;
-            watch.lap_in_step(|timeline| &mut timeline.learning);
-        }
         // On a GPU there may be many runs: those of one go on this thread, those of many on all cores.
         let act = |run: &mut Run| {
             run.choose()?;
@@ -373,7 +368,7 @@ impl Trainer {
         }
         watch.lap_in_step(|timeline| &mut timeline.stepping);
         // Environments in other processes step while gradient steps are put on a GPU's stream.
-        if backend.lags() && !learns_first {
+        if backend.lags() && !learns_already {
             backend.learn(runs)?;
             watch.lap_in_step(|timeline| &mut timeline.learning);
         }

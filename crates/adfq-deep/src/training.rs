@@ -134,7 +134,7 @@ pub struct Resources {
     pub jobs: Option<usize>,
     /// Threads of each run's network; by default its share of the cores.
     pub threads: Option<usize>,
-    /// Runs that go step by step together on a GPU; by default all that can.
+    /// Runs that go step by step together on a GPU at most; by default those that can go in up to four groups.
     pub together: Option<NonZeroUsize>,
 }
 

@@ -513,6 +513,46 @@ fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     }
 }
 
+/// Steps that share a graph are those that are launched one by one, also where random numbers have to go up in between.
+#[test]
+fn steps_one_by_one_and_several_at_once_are_the_same_bits() {
+    let Some(device) = device() else { return };
+    let (image, vector) = (space(&[12, 12, 1], PIXELS, 4, 6), space(&[5], Element::F32, 1, 3));
+    for (agent, space, priority) in [
+        ("adfq", &image, true),
+        ("dqn", &image, false),
+        ("split", &image, true),
+        ("bootstrapped", &image, true),
+        ("ddqn", &vector, true),
+    ] {
+        let configs: Vec<Config> =
+            (0..2).map(|seed| Config { seed, ..config(agent, space, 2, 300, priority) }).collect();
+        let practise = |at_once: u64| {
+            let (mut there, mut worlds, mut own) = practised(&device, space, &configs, Precision::Tf32);
+            for _ in 0..40 {
+                worlds.iter_mut().enumerate().for_each(|(run, world)| world.step(&mut there, run, 2));
+                for _ in 0..6 / at_once {
+                    let members = worlds.iter().zip(&mut own);
+                    let members = members.map(|(world, learner)| Member { replay: &world.replay, learner });
+                    there.learn_times(&mut members.collect::<Vec<_>>(), at_once).expect("steps");
+                }
+            }
+            there.wait().expect("the end");
+            let metrics = there.learned().into_iter().map(|(run, learned)| (run, learned.expect("metrics")));
+            let metrics: Vec<_> = metrics.collect();
+            let params = [Which::Online, Which::Target]
+                .map(|which| there.engine().download(which).expect("parameters"));
+            let priorities: Vec<_> = (0..2).map(|run| there.priorities(run).expect("priorities")).collect();
+            (metrics, params, priorities, [0, 1].map(|run| there.sampler(run)))
+        };
+        let one_by_one = practise(1);
+        assert_eq!(one_by_one.0.len(), 2 * 240, "{agent}");
+        for at_once in [2, 3, 6] {
+            assert!(practise(at_once) == one_by_one, "{agent}, {at_once} at once");
+        }
+    }
+}
+
 /// Random observations of all environments, on the device and as numbers.
 fn show(acting: &mut Acting, space: &Space, rng: &mut ChaCha8Rng) -> Vec<Vec<f32>> {
     let show = |row: &mut [u8]| {

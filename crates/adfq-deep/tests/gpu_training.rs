@@ -9,6 +9,7 @@ use adfq_deep::training::Device as Place;
 use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer, Training};
 use adfq_env::{Env, Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::Device;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,6 +139,29 @@ fn several_environments_in_one_training_are_the_same_bits_as_alone() {
     let alone: Vec<_> = envs.iter().flat_map(|env| train(&[env])).collect();
     for _ in 0..3 {
         assert_eq!(train(&envs), alone);
+    }
+}
+
+/// However runs are grouped, each is the same.
+#[test]
+fn groups_of_any_size_are_the_same_bits() {
+    if Device::open(0).is_err() {
+        return println!("not tested: no GPU");
+    }
+    let train = |together: Option<usize>| {
+        let folder = tempfile::tempdir().unwrap();
+        let training = Training::new("minatar/breakout").agent("dqn").seeds(0..9).steps(1_600);
+        let training = training.set("learning.warmup=200").set("replay.capacity=1000").device(Place::Cuda(0));
+        let mut training = training.set("evaluation.every=800").set("evaluation.final_episodes=2");
+        training = training.set("logging.checkpoint=400");
+        training.parallel_envs = Some(8);
+        training.resources.together = together.and_then(NonZeroUsize::new);
+        training.run(folder.path()).unwrap()
+    };
+    let all = train(Some(9));
+    assert_eq!(all.len(), 9);
+    for together in [None, Some(4), Some(1)] {
+        assert_eq!(train(together), all, "{together:?}");
     }
 }
 

@@ -28,7 +28,7 @@ impl Cpu {
 }
 
 impl Backend for Cpu {
-    fn act(&mut self, runs: &mut [Run]) -> Result<()> {
+    fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
         each_sound(runs, |number, run| {
             run.decode_observations();
             let learner = &run.learner;
@@ -36,7 +36,8 @@ impl Backend for Cpu {
             run.rows.clear();
             run.rows.extend_from_slice(rows);
             Ok(())
-        })
+        })?;
+        Ok(false)
     }
 
     fn learn(&mut self, runs: &mut [Run]) -> Result<()> {

@@ -15,19 +15,16 @@ use crate::trainer::each_sound;
 
 /// Computes for runs that go step by step together. A run that fails is noted in the run; an error is for all.
 pub(crate) trait Backend {
-    /// Writes the online network's outputs for the present observations to the `rows` of every run.
-    fn act(&mut self, runs: &mut [Run]) -> Result<()>;
+    /// Writes the online network's outputs for the present observations to the `rows` of every run. Where gradient steps may be
+    /// put on a stream before the environments step, since neither looks at what the other does, those that are due follow at
+    /// once, and the answer is true.
+    fn act(&mut self, runs: &mut [Run]) -> Result<bool>;
 
     /// Makes the gradient steps and target copies that are due in every run.
     fn learn(&mut self, runs: &mut [Run]) -> Result<()>;
 
     /// Whether gradient steps go on beside the environments' steps, one step behind.
     fn lags(&self) -> bool {
-        false
-    }
-
-    /// Whether gradient steps may be put on a stream before the environments step: neither looks at what the other does.
-    fn learns_first(&self) -> bool {
         false
     }
 

@@ -128,6 +128,15 @@ impl Ring {
         self.window.contains(&counter) && !self.slot(counter).is(FINAL)
     }
 
+    /// Says of each place whether the transition there can be sampled.
+    pub fn mark_held(&self, held: &mut [bool]) {
+        held.fill(false);
+        for places in self.pieces(self.window.clone()) {
+            let slots = self.slots_at(places.clone());
+            held[places].iter_mut().zip(slots).for_each(|(held, slot)| *held = !slot.is(FINAL));
+        }
+    }
+
     /// Where in the ring a counter lies.
     pub fn place(&self, counter: u64) -> usize {
         (counter % self.layout.slots as u64) as usize

@@ -39,9 +39,18 @@ impl ReplaySettings {
 
     /// Bytes that a memory with these settings takes when full. Nothing is allocated to find out.
     pub(crate) fn bytes_needed(&self, envs: usize, space: &Space) -> u64 {
+        self.bytes_with_frames_of(envs, space.frame_bytes())
+    }
+
+    /// The same where its frames lie elsewhere.
+    pub(crate) fn bytes_without_frames(&self, envs: usize) -> u64 {
+        self.bytes_with_frames_of(envs, 0)
+    }
+
+    fn bytes_with_frames_of(&self, envs: usize, frame_bytes: usize) -> u64 {
         let slots = (self.slots(envs) as u64).saturating_mul(envs as u64);
         let tree = if self.priority.is_some() { SumTree::bytes_needed(slots) } else { 0 };
-        slots.saturating_mul(Ring::slot_bytes(space.frame_bytes())).saturating_add(tree)
+        slots.saturating_mul(Ring::slot_bytes(frame_bytes)).saturating_add(tree)
     }
 
     /// The layout of a ring, or the first setting that will not do.

@@ -66,7 +66,7 @@ impl Replay {
 
     /// The priorities to the power of α, by place; 0 where there is no transition. Empty without priorities.
     pub fn priorities(&self) -> Vec<f32> {
-        self.priorities.as_ref().map_or_else(Vec::new, |priorities| priorities.tree.weights().collect())
+        self.priorities.as_ref().map_or_else(Vec::new, |priorities| priorities.tree.weights())
     }
 
     /// How many numbers these are.
@@ -235,21 +235,23 @@ impl Replay {
         if saved.len() != expected {
             return Err(misfit(format!("{} priorities, where there must be {expected}", saved.len())));
         }
-        let held: Vec<bool> = (0..expected).map(|place| self.holds_place(place)).collect();
         let Some(priorities) = &mut self.priorities else { return Ok(()) };
         if !(largest > 0.0 && largest.is_finite()) {
             return Err(misfit(format!("the largest priority is {largest}")));
         }
-        priorities.set_largest(largest);
-        for (place, (&weight, held)) in saved.iter().zip(held).enumerate() {
-            if !weight.is_finite() || (weight > 0.0) != held || weight < 0.0 {
+        let mut held = vec![false; self.layout.slots];
+        for (env, (ring, saved)) in self.rings.iter().zip(saved.chunks_exact(self.layout.slots)).enumerate() {
+            ring.mark_held(&mut held);
+            let fits = |(&weight, &held): (&f32, &bool)| {
+                weight.is_finite() && (weight > 0.0) == held && weight >= 0.0
+            };
+            if let Some(place) = saved.iter().zip(&held).position(|pair| !fits(pair)) {
+                let (weight, place) = (saved[place], env * self.layout.slots + place);
                 return Err(misfit(format!("the priority of place {place} is {weight}")));
             }
-            if held {
-                priorities.tree.set(place, weight);
-            }
         }
-        priorities.tree.refresh();
+        priorities.set_largest(largest);
+        priorities.tree.set_all(saved);
         Ok(())
     }
 }

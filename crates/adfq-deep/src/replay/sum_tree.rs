@@ -121,8 +121,11 @@ impl SumTree {
     }
 
     /// All weights.
-    pub fn weights(&self) -> impl Iterator<Item = f32> {
-        self.leaves.iter().flat_map(|block| block.0).take(self.len)
+    pub fn weights(&self) -> Vec<f32> {
+        let mut weights = Vec::with_capacity(self.leaves.len() * WIDTH);
+        self.leaves.iter().for_each(|block| weights.extend_from_slice(&block.0));
+        weights.truncate(self.len);
+        weights
     }
 
     /// The sum of all.
@@ -144,6 +147,17 @@ impl SumTree {
         debug_assert!(at < self.len && weight >= 0.0 && weight.is_finite(), "{weight} at {at}");
         self.leaves[at / WIDTH].0[at % WIDTH] = weight;
         self.touched.push((at / WIDTH) as u32);
+    }
+
+    /// Sets all weights, and makes all nodes anew.
+    pub fn set_all(&mut self, weights: &[f32]) {
+        debug_assert!(weights.len() == self.len, "{} of {}", weights.len(), self.len);
+        for (block, weights) in self.leaves.iter_mut().zip(weights.chunks(WIDTH)) {
+            block.0[..weights.len()].copy_from_slice(weights);
+        }
+        self.touched.clear();
+        self.touched.extend(0..self.leaves.len() as u32);
+        self.refresh();
     }
 
     /// Makes anew the nodes over what was set, level by level.
@@ -274,7 +288,10 @@ mod tests {
             }
             changed.refresh();
             prop_assert_eq!(&changed, &tree(&weights));
-            prop_assert!(changed.weights().eq(weights.iter().copied()));
+            prop_assert!(changed.weights() == weights);
+            let mut all_at_once = tree(&vec![1.0; len]);
+            all_at_once.set_all(&weights);
+            prop_assert_eq!(&changed, &all_at_once);
             let naive: f64 = weights.iter().map(|&w| f64::from(w)).sum();
             prop_assert!((changed.total() - naive).abs() <= 1e-12 * naive);
         }

@@ -4,7 +4,7 @@
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
-use super::needs::{check_learner_memory, check_memory, parameters};
+use super::needs::{check_learner_memory, check_memory_read_back, parameters};
 use super::{Best, Due, Lost, Run};
 use crate::algorithm::RewardRange;
 use crate::evaluate::Evaluation;
@@ -344,7 +344,7 @@ fn empty_replay(
     host: &Host,
     path: &Path,
 ) -> Result<(Replay, Vec<f32>)> {
-    check_memory(config, &state.space, host)?;
+    check_memory_read_back(config, &state.space, host)?;
     let priorities = numbers(file.get("priorities")?, path)?;
     let empty = Replay::new(&config.replay, config.envs, config.learning.discount, &state.space)?;
     Ok((empty, priorities))

@@ -21,9 +21,23 @@ pub fn replay_bytes(config: &Config, space: &Space) -> Bytes {
     Bytes(config.replay.bytes_needed(config.envs, space))
 }
 
-/// An error if a run would take more than the host has, where that is known, or more than any machine.
+/// An error if a run would take more than the host has, where that is known, or more than any machine. Frames that lie on a
+/// GPU are not the host's.
 pub(crate) fn check_memory(config: &Config, space: &Space, host: &Host) -> Result<()> {
-    let (available, replay) = (room(host), replay_bytes(config, space));
+    let replay = match host.frames_on_gpu {
+        true => Bytes(config.replay.bytes_without_frames(config.envs)),
+        false => replay_bytes(config, space),
+    };
+    check_with_replay(config, space, host, replay)
+}
+
+/// The same for a run that is read back: its frames are in the host's memory for a while, wherever they go then.
+pub(crate) fn check_memory_read_back(config: &Config, space: &Space, host: &Host) -> Result<()> {
+    check_with_replay(config, space, host, replay_bytes(config, space))
+}
+
+fn check_with_replay(config: &Config, space: &Space, host: &Host, replay: Bytes) -> Result<()> {
+    let available = room(host);
     let envs = Part { what: "environments", bytes: envs_bytes(config, space), less: "fewer envs" };
     let parts = [learner_parts(config, space, host)?.as_slice(), &[envs]].concat();
     check_parts(&parts, available)?;
@@ -155,6 +169,21 @@ mod tests {
         }
         let actions = Space::flat(4, usize::MAX);
         assert!(check_learner_memory(&config, &actions, &Host::default()).is_err());
+    }
+
+    /// A gigabyte of frames, of which the host has room for a tenth.
+    #[test]
+    fn frames_on_a_gpu_take_none_of_the_hosts_memory() {
+        let config = Config::for_env("minatar/breakout").unwrap().with("replay.capacity=2500000").unwrap();
+        let space = adfq_env::make("minatar/breakout").unwrap().space().clone();
+        let here = host(100 << 20);
+        let there = Host { frames_on_gpu: true, ..here.clone() };
+        assert!(matches!(check_memory(&config, &space, &here), Err(Error::Memory { .. })));
+        check_memory(&config, &space, &there).unwrap();
+        assert!(matches!(check_memory_read_back(&config, &space, &there), Err(Error::Memory { .. })));
+        // Steps and priorities are the host's all the same.
+        let small = Host { memory: Some(20 << 20), ..there };
+        assert!(matches!(check_memory(&config, &space, &small), Err(Error::Memory { .. })));
     }
 
     #[test]

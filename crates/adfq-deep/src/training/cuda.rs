@@ -6,13 +6,14 @@ use super::{
 };
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Trains runs on one GPU. Those that fit together go step by step together, as many as `together` says.
+/// Trains runs on one GPU. Those that fit together go step by step together, as many as `together` says, or in a few groups.
 pub(super) fn train(
     number: usize,
     jobs: Vec<Job>,
@@ -25,12 +26,12 @@ pub(super) fn train(
     let order = folders_of(&jobs);
     let device = adfq_nn::cuda::Device::open(number)?;
     // Where there are more workers than cores, one that looks for its next task keeps another from its own.
-    let mut host = host.clone();
+    let mut host = Host { frames_on_gpu: true, ..host.clone() };
     let gym = &mut host.registry.gym;
     gym.spin = gym.spin && 2 * jobs.len() * gym.workers.get() <= cores();
     // Each waits for its workers to start.
     let begun: Vec<_> = jobs.par_iter().map(|job| job.begin(&host, watch)).collect();
-    let (mut outcomes, mut groups) = (vec![], BTreeMap::<String, Vec<Vec<_>>>::new());
+    let (mut outcomes, mut kinds) = (vec![], BTreeMap::<String, Vec<_>>::new());
     for (job, begun) in jobs.into_iter().zip(begun) {
         match begun {
             Err(error) => outcomes.push(Outcome { folder: job.folder, ending: Some(Err(error)) }),
@@ -38,17 +39,16 @@ pub(super) fn train(
                 outcomes.push(Outcome { folder: job.folder, ending: Some(Ok(Ending::WasFinished(summary))) });
             }
             Ok(Begun::Ready(ready)) => {
-                let groups = groups.entry(group_of(&ready.1)).or_default();
-                match groups.last_mut().filter(|group| together.is_none_or(|most| group.len() < most.get())) {
-                    Some(group) => group.push(*ready),
-                    None => groups.push(vec![*ready]),
-                }
+                kinds.entry(kind_of(&ready.1)).or_default().push(*ready);
             }
         }
     }
+    let groups = grouped(kinds.into_values().collect(), together);
+    // Each has cores of its own: what a thread does while it waits for others is then the work of its own group.
+    let threads = (cores() / groups.len().max(1)).max(1);
     let trained: Vec<_> = std::thread::scope(|scope| {
-        let spawn = |group| scope.spawn(|| train_group(&device, group, now, stop));
-        let threads: Vec<_> = groups.into_values().flatten().map(spawn).collect();
+        let spawn = |group| scope.spawn(|| train_beside(&device, group, threads, now, stop));
+        let threads: Vec<_> = groups.into_iter().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
     let mut timelines = vec![];
@@ -59,8 +59,32 @@ pub(super) fn train(
     Ok((in_order(order, outcomes), timelines))
 }
 
+/// Groups at most, where runs that could all go together are split. While one group waits for the GPU, others step their
+/// environments and have it work for them, and kernels too small for a whole GPU run side by side.
+const GROUPS: usize = 4;
+/// Runs of such a group at least: each launch costs the same for one run and for a few.
+const LEAST: usize = 4;
+
+/// Splits runs of the same kind into groups of about the same size: as many together as is said, or a few groups in all. No
+/// result depends on it.
+fn grouped<T>(kinds: Vec<Vec<T>>, together: Option<NonZeroUsize>) -> Vec<Vec<T>> {
+    let parts_of_kind = GROUPS / kinds.len().max(1);
+    let mut groups = vec![];
+    for mut runs in kinds {
+        let parts = match together {
+            Some(most) => runs.len().div_ceil(most.get()),
+            None => parts_of_kind.min(runs.len() / LEAST).max(1),
+        };
+        for left in (1..=parts).rev() {
+            let rest = runs.split_off(runs.len().div_ceil(left));
+            groups.push(std::mem::replace(&mut runs, rest));
+        }
+    }
+    groups
+}
+
 /// What runs must have in common to go step by step together on a GPU, as text.
-fn group_of(run: &Run) -> String {
+fn kind_of(run: &Run) -> String {
     let Config { env, envs, steps, earlier_ends, learning, replay, evaluation, logging, .. } = &run.config;
     let schedule = (learning.every, learning.warmup, learning.target, learning.batch, learning.clip);
     let adam = adfq_nn::AdamSettings { rate: 1.0, ..learning.adam };
@@ -74,6 +98,21 @@ fn group_of(run: &Run) -> String {
     format!(
         "{env} {envs} {steps} {earlier_ends:?} {schedule:?} {adam:?} {memory:?} {evaluation:?} {logging:?} {network:?} {place:?}"
     )
+}
+
+/// Trains runs together on so many threads of their own.
+fn train_beside(
+    device: &adfq_nn::cuda::Device,
+    group: Vec<Ready>,
+    threads: usize,
+    begun: Instant,
+    stop: Stop,
+) -> (Vec<Outcome>, Option<Timeline>) {
+    match ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(|| train_group(device, group, begun, stop)),
+        // The threads that all share are there.
+        Err(_) => train_group(device, group, begun, stop),
+    }
 }
 
 /// Trains runs together that were begun at this moment.
@@ -131,4 +170,42 @@ fn train_group(
         Outcome { folder, ending }
     };
     (folders.into_iter().zip(trainer.into_runs()).map(outcome).collect(), Some(timeline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(kinds: &[usize], together: Option<usize>) -> Vec<usize> {
+        let kinds = kinds.iter().map(|&runs| (0..runs).collect()).collect();
+        grouped(kinds, together.and_then(NonZeroUsize::new)).iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn many_runs_go_in_a_few_groups() {
+        assert_eq!(sizes(&[100], None), [25; 4]);
+        assert_eq!(sizes(&[10], None), [5, 5]);
+        assert_eq!(sizes(&[14], None), [5, 5, 4]);
+        assert_eq!(sizes(&[18], None), [5, 5, 4, 4]);
+        for few in 1..8 {
+            assert_eq!(sizes(&[few], None), [few]);
+        }
+        assert_eq!(sizes(&[20, 20], None), [10; 4]);
+        assert_eq!(sizes(&[20; 5], None), [20; 5]);
+        assert_eq!(sizes(&[], None), [0; 0]);
+    }
+
+    #[test]
+    fn as_many_go_together_as_is_said() {
+        assert_eq!(sizes(&[10], Some(4)), [4, 3, 3]);
+        assert_eq!(sizes(&[3, 2], Some(1)), [1; 5]);
+        assert_eq!(sizes(&[100], Some(100)), [100]);
+        assert_eq!(sizes(&[100], Some(1000)), [100]);
+    }
+
+    #[test]
+    fn each_run_is_in_one_group_and_they_stay_in_order() {
+        let groups = grouped(vec![(0..101).collect(), (101..150).collect::<Vec<_>>()], None);
+        assert!(groups.into_iter().flatten().eq(0..150));
+    }
 }

@@ -17,6 +17,12 @@ impl Engine {
     /// Computes the gradients of the online parameters from [`Pass::out_grad`], after a forward pass whose first view
     /// was that of the online parameters and this input.
     pub fn backward(&mut self, pass: &mut Pass, input: Input) -> Result<()> {
+        self.backward_in_parts(pass, input)?;
+        self.sum_parts(pass)
+    }
+
+    /// The same, but for the sum of the parts of gradients that have several.
+    pub(super) fn backward_in_parts(&mut self, pass: &mut Pass, input: Input) -> Result<()> {
         let input = self.check_input(pass, input)?;
         self.dueling(pass, false)?;
         let last = self.plan.ops.len() - 1;
@@ -39,10 +45,7 @@ impl Engine {
             let weights = self.weights_parameters(pass, i, dy, if op.input == 0 { input } else { delta.x });
             self.run_backward(pass, i, delta, weights)?;
         }
-        if self.plan.ops.iter().any(|op| !op.thin) {
-            self.device.join()?;
-        }
-        self.sum_parts(pass)
+        self.device.join()
     }
 
     /// The gradient of a linear head's outputs, as its kernels take it.
@@ -150,11 +153,16 @@ impl Engine {
     }
 
     /// Adds up the parts of all weights' gradients.
-    fn sum_parts(&self, pass: &Pass) -> Result<()> {
+    pub(super) fn sum_parts(&self, pass: &Pass) -> Result<()> {
         if pass.slots.count_parts() == 0 {
             return Ok(());
         }
-        let sums = PartSums {
+        let (sums, grid) = (self.part_sums(pass), (pass.slots.count_parts(), self.copies, 1));
+        self.kernels.weights_sum.run(&self.device, grid, 256, 0, sums)
+    }
+
+    pub(super) fn part_sums(&self, pass: &Pass) -> PartSums {
+        PartSums {
             parts: pass.slots.parts.address(),
             partial: pass.weight_partial.address(),
             grads: self.grads.address(),
@@ -162,8 +170,7 @@ impl Engine {
             partial_stride: pass.weight_partial_stride as i64,
             grads_stride: self.plan.stride as i64,
             squares_stride: pass.slots.count as i64,
-        };
-        self.kernels.weights_sum.run(&self.device, (pass.slots.count_parts(), self.copies, 1), 256, 0, sums)
+        }
     }
 
     /// Sets [`Pass::out_grad`] to the gradient of Σ weight · [`huber`](crate::huber)(output - target, δ) over the first

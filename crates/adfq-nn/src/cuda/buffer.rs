@@ -40,10 +40,15 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
 
     /// Overwrites all of it.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
+        self.upload_by(values, &self.device.clone())
+    }
+
+    /// The same on the stream of `way`, as [`Device::aside`] gives one. The caller sees to the order of both streams.
+    pub fn upload_by(&mut self, values: &[T], way: &Device) -> Result<()> {
         if values.len() != self.len {
             return Err(Error::Length { what: "upload", needed: self.len, found: values.len() });
         }
-        launch::upload(self.device.stream(), self.address(), values)
+        launch::upload(way.stream(), self.address(), values)
     }
 
     /// All of it, when everything before on the stream is done.
@@ -66,7 +71,7 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
     }
 
     /// Where so many numbers lie, if they are within.
-    fn part(&self, what: &'static str, start: usize, len: usize) -> Result<u64> {
+    pub(super) fn part(&self, what: &'static str, start: usize, len: usize) -> Result<u64> {
         match start.checked_add(len).filter(|&end| end <= self.len) {
             Some(_) => Ok(self.address() + (start * size_of::<T>()) as u64),
             None => Err(Error::Length { what, needed: start.saturating_add(len), found: self.len }),

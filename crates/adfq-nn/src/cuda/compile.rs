@@ -88,7 +88,7 @@ impl Drop for Program {
     }
 }
 
-fn compile_now(source: &str, options: &[String]) -> Result<Vec<u8>> {
+pub(super) fn compile_now(source: &str, options: &[String]) -> Result<Vec<u8>> {
     let failed = |error: result::NvrtcError| Error::Cuda { what: error.to_string() };
     let source = CString::new(source).map_err(|error| Error::Cuda { what: error.to_string() })?;
     let program = result::create_program(&source, None).map_err(failed)?;

@@ -7,13 +7,17 @@ use crate::{Error, Result};
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A GPU and the one stream on which everything of it runs, in order. Cheap to clone; a clone has the same stream, and
-/// [`Device::beside`] another.
+/// A GPU and the one stream on which everything of it runs, in order, but for what is put [`aside`](Device::aside) until it is
+/// joined. Cheap to clone; a clone has the same stream, and [`Device::beside`] another.
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Inner>);
+
+/// Streams beside the first. The gradients of as many layers are computed at once: those of one copy leave most of a GPU to
+/// others.
+const SIDES: usize = 3;
 
 /// Memory that a captured graph uses.
 pub(super) type Kept = Vec<Arc<dyn Any + Send + Sync>>;
@@ -23,16 +27,20 @@ struct Inner {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     /// For work that does not depend on what follows on the first; joined before the call returns.
-    side: Arc<CudaStream>,
+    sides: [Arc<CudaStream>; SIDES],
+    /// How many forks there were since the last join: the sides take turns.
+    forks: AtomicUsize,
     /// While a graph is captured: what it must keep alive.
     capture: Mutex<Option<Kept>>,
-    /// What was compiled already, by source and precision.
-    modules: Arc<Mutex<HashMap<(String, bool), Module>>>,
+    /// What was compiled already.
+    modules: Arc<Mutex<Modules>>,
 }
 
-/// Looks before the first nap, a few hundred microseconds in all: most waits are over by then.
-const LOOKS: u32 = 200;
-const NAP: Duration = Duration::from_micros(20);
+/// Modules by source and precision.
+type Modules = HashMap<(String, bool), Compiled>;
+
+/// A module, once it is compiled. Others that need the same one wait for it.
+type Compiled = Arc<Mutex<Option<Module>>>;
 
 /// Whether there is a GPU, a driver and the run-time compiler.
 pub fn available() -> bool {
@@ -68,25 +76,49 @@ impl Device {
         if ordinal >= count.max(0) as usize {
             return Err(missing(&format!("there are {count} GPUs"), "name one of them, or use the CPU"));
         }
-        let (context, [stream, side]) = launch::open(ordinal)?;
+        let context = launch::open(ordinal)?;
         if context.compute_capability()?.0 < 8 {
             return Err(missing("it is too old for TF32", "use a GPU of compute capability 8.0 or later"));
         }
-        Ok(Self(Arc::new(Inner {
-            context,
+        Self::new(&context, &Arc::default())
+    }
+
+    fn new(context: &Arc<CudaContext>, modules: &Arc<Mutex<Modules>>) -> Result<Self> {
+        let new = || launch::stream(context);
+        Ok(Self::with_streams(context, modules, new()?, [new()?, new()?, new()?]))
+    }
+
+    fn with_streams(
+        context: &Arc<CudaContext>,
+        modules: &Arc<Mutex<Modules>>,
+        stream: Arc<CudaStream>,
+        sides: [Arc<CudaStream>; SIDES],
+    ) -> Self {
+        Self(Arc::new(Inner {
+            context: context.clone(),
             stream,
-            side,
+            sides,
+            forks: AtomicUsize::new(0),
             capture: Mutex::new(None),
-            modules: Arc::default(),
-        })))
+            modules: modules.clone(),
+        }))
     }
 
     /// The same GPU with streams of its own: for another thread, whose work is neither captured here nor waited for. What was
     /// compiled is shared.
     pub fn beside(&self) -> Result<Self> {
-        let (context, modules) = (self.0.context.clone(), self.0.modules.clone());
-        let [stream, side] = launch::streams(&context)?;
-        Ok(Self(Arc::new(Inner { context, stream, side, capture: Mutex::new(None), modules })))
+        Self::new(&self.0.context, &self.0.modules)
+    }
+
+    /// The same with one stream, for copies.
+    pub fn for_copies(&self) -> Result<Self> {
+        Ok(self.on(launch::stream(&self.0.context)?))
+    }
+
+    /// This GPU with this stream alone: nothing runs beside it.
+    fn on(&self, stream: Arc<CudaStream>) -> Self {
+        let sides = std::array::from_fn(|_| stream.clone());
+        Self::with_streams(&self.0.context, &self.0.modules, stream, sides)
     }
 
     /// What the driver calls it.
@@ -117,28 +149,21 @@ impl Device {
     }
 
     pub(super) fn compile_with(&self, source: &str, precise: bool) -> Result<Module> {
-        let modules = || self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (source.to_owned(), precise);
-        if let Some(module) = modules().get(&key) {
+        let compiled = locked(&self.0.modules).entry(key).or_default().clone();
+        let mut compiled = locked(&compiled);
+        if let Some(module) = &*compiled {
             return Ok(module.clone());
         }
         let code = compile(source, self.0.context.compute_capability()?, precise)?;
         let module = launch::load(&self.0.context, code)?;
-        modules().insert(key, module.clone());
-        Ok(module)
+        Ok(compiled.insert(module).clone())
     }
 
-    /// Waits until everything is done: wide awake for a moment, then with naps, which leave the core to others.
-    pub fn wait(&self) -> Result<()> {
-        let done = self.event()?;
-        let mut looks = 0;
-        while !done.is_over()? {
-            looks += 1;
-            if looks > LOOKS {
-                std::thread::sleep(NAP);
-            }
-        }
-        Ok(())
+    /// The same GPU with another stream as its first, after everything that is on the first now: for work that may run beside
+    /// what is put on the first, until [`Device::join`].
+    pub fn aside(&self) -> Result<Self> {
+        Ok(self.on(self.fork()?.clone()))
     }
 
     /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.
@@ -164,15 +189,17 @@ impl Device {
         &self.0.stream
     }
 
-    /// The second stream, after everything that is on the first now.
+    /// Another stream, after everything that is on the first now.
     pub(super) fn fork(&self) -> Result<&Arc<CudaStream>> {
-        self.0.side.join(&self.0.stream)?;
-        Ok(&self.0.side)
+        let side = &self.0.sides[self.0.forks.fetch_add(1, Ordering::Relaxed) % SIDES];
+        side.join(&self.0.stream)?;
+        Ok(side)
     }
 
-    /// What follows on the first stream waits for the second.
-    pub(super) fn join(&self) -> Result<()> {
-        Ok(self.0.stream.join(&self.0.side)?)
+    /// What follows on the first stream waits for what was put on others since the last time.
+    pub fn join(&self) -> Result<()> {
+        let forks = self.0.forks.swap(0, Ordering::Relaxed);
+        self.0.sides.iter().take(forks).try_for_each(|side| Ok(self.0.stream.join(side)?))
     }
 
     /// Notes that a graph in capture uses this memory.
@@ -182,7 +209,12 @@ impl Device {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Option<Kept>> {
-        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        locked(&self.0.capture)
     }
+}
+
+/// What a panicking thread leaves behind is whole: it is put in place in one step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

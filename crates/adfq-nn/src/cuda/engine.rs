@@ -51,6 +51,24 @@ pub enum Which {
     Fixed,
 }
 
+/// What an engine stores of each copy: as many numbers of each as the network has parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The parameters that learn.
+    Online,
+    /// Those of the target network.
+    Target,
+    /// Adam's first moments.
+    First,
+    /// Adam's second moments.
+    Second,
+}
+
+impl Stored {
+    /// All of it.
+    pub const ALL: [Self; 4] = [Self::Online, Self::Target, Self::First, Self::Second];
+}
+
 /// N stacked copies of a network on a device.
 ///
 /// ```
@@ -189,8 +207,40 @@ impl Engine {
     pub fn download_adam(&self, settings: AdamSettings) -> Result<Adam> {
         let m = self.compact(&self.optimiser.m.download()?);
         let v = self.compact(&self.optimiser.v.download()?);
-        let t = self.optimiser.steps.download()?.into_iter().max().unwrap_or(0);
-        Ok(Adam { settings, m, v, t })
+        Ok(Adam { settings, m, v, t: self.adam_steps()? })
+    }
+
+    /// Steps of the optimiser: those of the copy that took most.
+    pub fn adam_steps(&self) -> Result<u64> {
+        Ok(self.optimiser.steps.download()?.into_iter().max().unwrap_or(0))
+    }
+
+    /// What it stores, as it lies on the device: [`Engine::stride`] numbers of each copy, with gaps between tensors.
+    pub fn stored(&self, what: Stored) -> &Buffer<f32> {
+        match what {
+            Stored::Online => &self.online,
+            Stored::Target => &self.target,
+            Stored::First => &self.optimiser.m,
+            Stored::Second => &self.optimiser.v,
+        }
+    }
+
+    /// Numbers from copy to copy in [`Engine::stored`].
+    pub fn stride(&self) -> usize {
+        self.plan.stride
+    }
+
+    /// Writes one copy of [`Engine::stored`] in the layout of the CPU engine.
+    pub fn without_gaps(&self, copy: &[f32], out: &mut [f32]) -> Result<()> {
+        self.network.check_length("numbers of a copy", 1, out.len())?;
+        if copy.len() != self.plan.stride {
+            let (needed, found) = (self.plan.stride, copy.len());
+            return Err(Error::Length { what: "stored numbers", needed, found });
+        }
+        for (tensor, &start) in self.network.tensors.iter().zip(&self.plan.tensors) {
+            out[tensor.range.clone()].copy_from_slice(&copy[start..][..tensor.range.len()]);
+        }
+        Ok(())
     }
 
     pub(super) fn parameters(&self, which: Which) -> Result<&Buffer<f32>> {

@@ -64,6 +64,7 @@ impl Engine {
             images: 1,
             scale: if op.input == 0 { self.observations.scale() } else { 1.0 },
             partial: if op.splits > 1 { pass.partial.address() } else { 0 },
+            arrived: if op.splits > 1 && !op.sums_apart() { pass.arrived.address() } else { 0 },
             ..Forward::default()
         }
     }

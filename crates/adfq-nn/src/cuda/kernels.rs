@@ -18,6 +18,7 @@ pub(super) struct Kernels {
     pub round_all: Kernel,
     pub huber: Kernel,
     pub prepare: Kernel,
+    pub sum_and_prepare: Kernel,
     pub step: Kernel,
     pub target: Kernel,
     /// Forward, and backward with Adam, of a small perceptron.
@@ -67,6 +68,7 @@ impl Kernels {
             round_all: module.kernel("round_all")?,
             huber: module.kernel("huber_gradient")?,
             prepare: module.kernel("adam_prepare")?,
+            sum_and_prepare: module.kernel("adam_sum_and_prepare")?,
             step: module.kernel("adam_step")?,
             target: module.kernel("target_step")?,
             fused: plan.fused.then(|| fused(module, plan)).transpose()?,
@@ -132,7 +134,7 @@ impl Tiled {
         };
         Ok(Self {
             forward: all("forward", op.forward_n, Tile::forward_shared)?,
-            sum: (op.splits > 1).then(|| module.kernel(&format!("sum{i}"))).transpose()?,
+            sum: op.sums_apart().then(|| module.kernel(&format!("sum{i}"))).transpose()?,
             delta: (op.input > 0).then(|| all("delta", op.delta_n, Tile::delta_shared)).transpose()?,
         })
     }

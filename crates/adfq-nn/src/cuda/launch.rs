@@ -62,19 +62,18 @@ pub(super) fn libraries() -> (bool, bool) {
     unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) }
 }
 
-/// A context, the stream on which everything runs, and one that leaves it and comes back within a backward pass.
-pub(super) fn open(ordinal: usize) -> Result<(Arc<CudaContext>, [Arc<CudaStream>; 2])> {
+/// A context for a device.
+pub(super) fn open(ordinal: usize) -> Result<Arc<CudaContext>> {
     let context = CudaContext::new(ordinal)?;
     // SAFETY: all work of a device is on one stream, in order, or between a fork and a join of it, so no events are needed
     // between uses of a buffer.
     unsafe { context.disable_event_tracking() };
-    let streams = streams(&context)?;
-    Ok((context, streams))
+    Ok(context)
 }
 
-/// Two streams more.
-pub(super) fn streams(context: &Arc<CudaContext>) -> Result<[Arc<CudaStream>; 2]> {
-    Ok([context.new_stream()?, context.new_stream()?])
+/// One stream more.
+pub(super) fn stream(context: &Arc<CudaContext>) -> Result<Arc<CudaStream>> {
+    Ok(context.new_stream()?)
 }
 
 /// Loads what was compiled for this device.
@@ -205,6 +204,26 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static> B
         // SAFETY: there is as much on both sides; the rest is the caller's promise.
         Ok(unsafe { result::memcpy_dtoh_async(to, self.address(), stream.cu_stream()) }?)
     }
+
+    /// Puts a copy of the numbers from `start` on to the host on the stream of `way`, which may be another than the buffer's
+    /// ([`Device::beside`]), and does not wait. It comes after everything that is on the buffer's own stream now.
+    ///
+    /// # Safety
+    /// `to` is page-locked memory that nothing touches before `way` has come to the end of its stream, and what is put on the
+    /// buffer's own stream meanwhile does not write to these numbers.
+    pub unsafe fn read_later(&self, start: usize, to: &mut [T], way: &Device) -> Result<()> {
+        let from = self.part("read", start, to.len())?;
+        if to.is_empty() {
+            return Ok(());
+        }
+        let stream = way.stream();
+        stream.context().bind_to_thread()?;
+        if !Arc::ptr_eq(stream, self.stream()) {
+            stream.join(self.stream())?;
+        }
+        // SAFETY: there is as much on both sides; the rest is the caller's promise.
+        Ok(unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }?)
+    }
 }
 
 mod parameters {
@@ -225,6 +244,8 @@ mod parameters {
     unsafe impl Parameter for params::Elements {}
     // SAFETY: as above.
     unsafe impl Parameter for params::Adam {}
+    // SAFETY: as above.
+    unsafe impl Parameter for params::SumAndPrepare {}
     // SAFETY: as above.
     unsafe impl Parameter for params::Target {}
     // SAFETY: as above.

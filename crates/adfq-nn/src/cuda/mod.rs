@@ -29,7 +29,7 @@ mod source;
 
 pub use buffer::Buffer;
 pub use device::{Device, available};
-pub use engine::{Engine, Observations, Precision, Which};
+pub use engine::{Engine, Observations, Precision, Stored, Which};
 pub use graph::{Event, Graph};
 pub use launch::{Kernel, Module, Scalar};
 pub use pass::{Input, Pass, View};

@@ -8,6 +8,9 @@ use super::pass::{Input, Pass};
 use super::plan::{ADAM_PART, Plan};
 use crate::{AdamSettings, Clip, Error, Network, Result};
 
+/// Parts of gradients that one block adds up at most, one after the other.
+const FEW_PARTS: usize = 4;
+
 /// The state of Adam, and what a step needs beside it.
 #[derive(Debug)]
 pub(super) struct Optimiser {
@@ -58,10 +61,32 @@ impl Engine {
     }
 
     fn run_adam(&self, adam: params::Adam) -> Result<()> {
-        let (device, tensors) = (&self.device, self.network.tensors.len());
-        self.kernels.prepare.run(device, (self.copies, 1, 1), 256, tensors * size_of::<f64>(), adam)?;
+        self.run_prepare(adam)?;
+        self.run_step(adam)
+    }
+
+    /// Norms, factors and rates.
+    fn run_prepare(&self, adam: params::Adam) -> Result<()> {
+        let shared = self.network.tensors.len() * size_of::<f64>();
+        self.kernels.prepare.run(&self.device, (self.copies, 1, 1), 256, shared, adam)
+    }
+
+    /// Adds up the parts of gradients and prepares, in one launch where parts are few.
+    fn sum_and_prepare(&self, pass: &Pass, adam: params::Adam) -> Result<()> {
+        let parts = pass.slots.count_parts();
+        if !(1..=FEW_PARTS).contains(&parts) {
+            self.sum_parts(pass)?;
+            return self.run_prepare(adam);
+        }
+        let both = params::SumAndPrepare { adam, sums: self.part_sums(pass), parts: parts as i32 };
+        let shared = self.network.tensors.len() * size_of::<f64>();
+        self.kernels.sum_and_prepare.run(&self.device, (self.copies, 1, 1), 256, shared, both)
+    }
+
+    /// The step itself.
+    fn run_step(&self, adam: params::Adam) -> Result<()> {
         let parts = self.optimiser.parts.len() / 3;
-        self.kernels.step.run(device, (parts, self.copies, 1), 256, 0, adam)
+        self.kernels.step.run(&self.device, (parts, self.copies, 1), 256, 0, adam)
     }
 
     /// A backward pass and a step of Adam: [`Engine::backward`] and [`Engine::adam`], in one launch for a small
@@ -92,10 +117,41 @@ impl Engine {
         self.run_learn(pass, input, params::Adam { target: self.target.address(), tau, ..adam })
     }
 
+    /// A whole step as the two above, with or without targets that follow. What `beside` puts on the stream that it is given runs
+    /// beside the last part of the step: the norms of the gradients are there, and parameters and moments must be left alone.
+    pub fn learn_beside<E: From<Error>>(
+        &mut self,
+        pass: &mut Pass,
+        input: Input,
+        settings: &AdamSettings,
+        clip: Clip,
+        tau: Option<f32>,
+        beside: impl FnOnce(&Device) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let adam = self.adam_parameters(pass, settings, clip)?;
+        let adam = match tau {
+            Some(tau) => {
+                check_tau(tau)?;
+                params::Adam { target: self.target.address(), tau, ..adam }
+            }
+            None => adam,
+        };
+        if self.kernels.fused.is_some() {
+            self.run_learn(pass, input, adam)?;
+            return beside(&self.device);
+        }
+        self.backward_in_parts(pass, input)?;
+        self.sum_and_prepare(pass, adam)?;
+        beside(&self.device.aside()?)?;
+        self.run_step(adam)?;
+        Ok(self.device.join()?)
+    }
+
     fn run_learn(&mut self, pass: &mut Pass, input: Input, adam: params::Adam) -> Result<()> {
         let Some([_, kernel]) = &self.kernels.fused else {
-            self.backward(pass, input)?;
-            return self.run_adam(adam);
+            self.backward_in_parts(pass, input)?;
+            self.sum_and_prepare(pass, adam)?;
+            return self.run_step(adam);
         };
         let learn = params::FusedLearn {
             adam,

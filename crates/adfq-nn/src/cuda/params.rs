@@ -32,6 +32,7 @@ pub(super) struct Forward {
     pub images: i32,
     pub scale: f32,
     pub partial: u64,
+    pub arrived: u64,
 }
 
 #[repr(C)]
@@ -145,6 +146,14 @@ pub(super) struct Adam {
     pub slots: i32,
     pub tensors: i32,
     pub tau: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct SumAndPrepare {
+    pub adam: Adam,
+    pub sums: PartSums,
+    pub parts: i32,
 }
 
 #[repr(C)]

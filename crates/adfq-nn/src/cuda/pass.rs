@@ -4,7 +4,7 @@
 use super::buffer::Buffer;
 use super::engine::{Engine, Which};
 use super::params::{FUSED_VALUES, VIEWS};
-use super::plan::PART;
+use super::plan::{LEAST_HEIGHT, PART};
 use crate::{Error, Result};
 
 /// Observations on the device: `[copies][rows][…]`.
@@ -36,6 +36,8 @@ pub struct Pass {
     deltas: Vec<Option<Buffer<f32>>>,
     /// Parts of the forward product that is split most.
     pub(super) partial: Buffer<f32>,
+    /// How many parts of each tile of such a product are there; 0 between launches.
+    pub(super) arrived: Buffer<u32>,
     /// Parts of all weights' gradients, `[copy][op][split][…]`.
     pub(super) weight_partial: Buffer<f32>,
     pub(super) weight_partial_stride: usize,
@@ -91,7 +93,12 @@ impl Pass {
                 .collect()
         };
         let split = plan.ops.iter().filter(|op| op.splits > 1);
-        let partial = split.map(|op| op.splits * op.geometry.outputs()).max().unwrap_or(0);
+        let partial = split.clone().map(|op| op.splits * op.geometry.outputs()).max().unwrap_or(0);
+        let tiles = split.map(|op| {
+            let (rows, columns) = (rows * op.geometry.positions(), op.geometry.filters);
+            rows.div_ceil(LEAST_HEIGHT) * columns.div_ceil(op.forward_n)
+        });
+        let tiles = tiles.max().unwrap_or(0);
         let (slots, weight_partial_stride) = Slots::new(engine, rows)?;
         let outputs = copies * rows * engine.network.outputs();
         let is_dueling = engine.network.spec.head.dueling.is_some();
@@ -101,6 +108,7 @@ impl Pass {
             values: buffers(views * copies)?,
             deltas: buffers(copies)?,
             partial: Buffer::zeros(device, views * copies * rows * partial)?,
+            arrived: Buffer::zeros(device, views * copies * tiles)?,
             weight_partial: Buffer::zeros(device, copies * weight_partial_stride)?,
             weight_partial_stride,
             slots,

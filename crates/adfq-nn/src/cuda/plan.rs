@@ -26,6 +26,11 @@ pub(super) const ADAM_PART: usize = 1024;
 const THIN_WEIGHTS: usize = 1 << 12;
 const THIN_OUTPUTS: usize = 24;
 
+/// The smallest height of a tile.
+pub(super) const LEAST_HEIGHT: usize = 32;
+/// Parts of a forward product that its own blocks add up at most.
+const FEW_SPLITS: usize = 4;
+
 /// A layer as its kernels see it; a dense one is an image of one pixel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
@@ -125,7 +130,13 @@ impl OpPlan {
     /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
     pub fn heights(&self) -> &'static [usize] {
         let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
-        if is_dense || self.resident.is_some() { &[64, 32] } else { &[128, 96, 64, 32] }
+        if is_dense || self.resident.is_some() { &[64, LEAST_HEIGHT] } else { &[128, 96, 64, LEAST_HEIGHT] }
+    }
+
+    /// Whether the parts of the forward product are added up by a kernel of their own: where they are many, the last block of a
+    /// tile would be long at it. The bits are the same.
+    pub fn sums_apart(&self) -> bool {
+        self.splits > FEW_SPLITS
     }
 
     /// Which of them, for so many rows of a product of which there are `products` side by side.

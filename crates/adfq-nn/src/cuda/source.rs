@@ -68,7 +68,7 @@ fn tiled(text: &mut String, i: usize, op: &OpPlan, kind: &str) {
             kernel(text, "Delta", &format!("delta{i}_{variant}"), 128, &body);
         }
     }
-    if op.splits > 1 {
+    if op.sums_apart() {
         kernel(text, "Forward", &format!("sum{i}"), 128, &format!("forward_sum<G{i}, {relu}>(p)"));
     }
 }
@@ -228,4 +228,55 @@ fn geometry(text: &mut String, i: usize, op: &OpPlan) {
 fn kernel(text: &mut String, parameter: &str, name: &str, bounds: impl Display, body: &str) {
     let head = format!(r#"extern "C" __global__ void __launch_bounds__({bounds})"#);
     let _ = writeln!(text, "{head} {name}(const __grid_constant__ {parameter} p) {{ {body}; }}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compile::compile_now;
+    use super::super::engine::Precision;
+    use super::*;
+    use crate::{Head, Layer, Network, Padding, Spec};
+
+    /// Shared memory of a block on an H100.
+    const SHARED: usize = 227 << 10;
+
+    fn sources() -> Vec<(&'static str, String)> {
+        let conv = |filters, kernel, stride, padding| Layer::Conv { filters, kernel, stride, padding };
+        let dense = |units| Layer::Dense { units };
+        let grid = vec![conv(16, 3, 1, Padding::Valid), dense(128)];
+        let atari = vec![
+            conv(32, 8, 4, Padding::Same),
+            conv(64, 4, 2, Padding::Same),
+            conv(64, 3, 1, Padding::Same),
+            dense(256),
+        ];
+        let specs = [
+            ("perceptron", vec![4], vec![dense(64), dense(64)], None),
+            ("grid", vec![10, 10, 4], grid.clone(), None),
+            ("odd grid", vec![10, 10, 7], grid, Some(20)),
+            ("atari", vec![84, 84, 4], atari, None),
+        ];
+        let mut sources = vec![];
+        for (name, input, layers, dueling) in specs {
+            let network =
+                Network::new(&Spec { input, layers, head: Head { actions: 6, groups: 2, dueling } });
+            for observations in [Observations::Floats, Observations::Bytes { scale: 1.0 }] {
+                let plan = Plan::of(&network.clone().unwrap(), observations, Precision::Tf32, SHARED);
+                sources.push((name, source(&plan, observations)));
+            }
+        }
+        sources
+    }
+
+    /// No GPU is needed for it, but NVIDIA's compiler.
+    #[test]
+    fn kernels_compile() {
+        if !super::super::launch::libraries().1 {
+            return println!("not tested: no libnvrtc");
+        }
+        for (name, source) in sources() {
+            let options = ["--gpu-architecture=sm_90".to_owned(), "--std=c++17".to_owned()];
+            compile_now(&source, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::visits::{Looked, Places};
 use crate::Result;
 use crate::algorithm::Visits;
 use adfq_env::Element;
-use adfq_nn::cuda::{Buffer, Graph, Input, Pass, Scalar, View, Which};
+use adfq_nn::cuda::{Buffer, Event, Graph, Input, Pass, Scalar, View, Which};
 
 /// Forward passes of what the host sees, some observations for each run: a graph with the copies to and fro, captured at
 /// the first; one for whole observations, and one for their newest frames.
@@ -27,6 +27,8 @@ pub struct Acting {
     actions: usize,
     whole: Option<Graph>,
     turned: Option<Graph>,
+    /// When what was started last is done.
+    done: Option<Event>,
 }
 
 /// The newest frame of each observation, and whether an episode has begun with it: on the host, and on the device.
@@ -135,6 +137,7 @@ impl Acting {
             actions: sizes.actions,
             whole: None,
             turned: None,
+            done: None,
             newest,
             pass,
             input,
@@ -157,13 +160,16 @@ impl Acting {
 
     /// What is found of what was written to [`rows`](Self::rows), in the same order. Waits for it.
     pub fn forward(&mut self, learners: &Learners) -> Result<Found<'_>> {
+        self.start(learners)?;
+        self.found()
+    }
+
+    /// The same without waiting: [`found`](Self::found) does.
+    pub(super) fn start(&mut self, learners: &Learners) -> Result<()> {
         if self.whole.is_none() {
             self.whole = Some(record(learners.engine().device(), || self.put_whole(learners))?);
         }
-        if let Some(graph) = &self.whole {
-            graph.launch()?;
-        }
-        self.found(learners)
+        self.launch(learners, |acting| &acting.whole)
     }
 
     /// The newest frame of each observation, padded to a multiple of 16 bytes, and whether an episode has begun with it (1) or
@@ -175,18 +181,31 @@ impl Acting {
     /// The same as [`forward`](Self::forward) for observations that are one step on: what was written to
     /// [`newest`](Self::newest) follows what was there before.
     pub fn forward_newest(&mut self, learners: &Learners) -> Result<Found<'_>> {
+        self.start_newest(learners)?;
+        self.found()
+    }
+
+    /// The same without waiting.
+    pub(super) fn start_newest(&mut self, learners: &Learners) -> Result<()> {
         if self.turned.is_none() {
             self.turned = Some(record(learners.engine().device(), || self.put_newest(learners))?);
         }
-        if let Some(graph) = &self.turned {
-            graph.launch()?;
-        }
-        self.found(learners)
+        self.launch(learners, |acting| &acting.turned)
     }
 
-    /// What has come down. Waits for it.
-    fn found(&mut self, learners: &Learners) -> Result<Found<'_>> {
-        learners.engine().device().wait()?;
+    fn launch(&mut self, learners: &Learners, graph: fn(&Self) -> &Option<Graph>) -> Result<()> {
+        if let Some(graph) = graph(self) {
+            graph.launch()?;
+        }
+        self.done = Some(learners.engine().device().event()?);
+        Ok(())
+    }
+
+    /// What has come down. Waits for it, and not for what was put on the stream since.
+    pub(super) fn found(&mut self) -> Result<Found<'_>> {
+        if let Some(done) = self.done.take() {
+            done.wait()?;
+        }
         let outputs: &[f32] = self.outputs.numbers();
         let (outputs, fixed) = outputs.split_at(outputs.len() / self.pass.views());
         let (left, counts): (&[f64], &[f64]) = match &mut self.visits {

@@ -3,6 +3,7 @@
 use super::memory::{Drawn, LARGEST, Memory, STATES};
 use super::raw::launch;
 use super::sizes::{Sizes, check};
+use super::step::Graphs;
 use super::transfer::{Mail, Packs, Part, Uploads};
 use super::visits::{Looked, Places};
 use crate::algorithm::{CudaLoss, Keeps, Passes};
@@ -13,7 +14,7 @@ use crate::{Config, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::{Element, Space};
 use adfq_nn::Adam;
-use adfq_nn::cuda::{Device, Engine, Graph, Kernel, Observations, Pass, Precision, Scalar, Which};
+use adfq_nn::cuda::{Device, Engine, Kernel, Observations, Pass, Precision, Scalar, Which};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -60,12 +61,13 @@ pub struct Learners {
     pub(super) samplers: Vec<ChaCha8Rng>,
     /// Steps for which numbers were drawn.
     pub(super) drawn: u64,
+    /// Whether the batch of the next step is drawn already.
+    pub(super) is_drawn: bool,
     pub(super) packs: Packs,
     pub(super) mail: Mail,
     pub(super) uploads: Uploads,
     pub(super) kernels: Kernels,
-    /// A whole step, or its parts before and after a loss on the host.
-    pub(super) graphs: Vec<Graph>,
+    pub(super) graphs: Graphs,
     /// Environment steps of each run.
     pub(super) steps: Vec<u64>,
     /// Gradient steps put on the stream, and those whose metrics have been taken.
@@ -132,7 +134,8 @@ impl Learners {
             device: device.clone(),
             space: space.clone(),
             drawn: 0,
-            graphs: vec![],
+            is_drawn: false,
+            graphs: Graphs::default(),
             launched: 0,
             taken: 0,
             reports: VecDeque::new(),
@@ -228,14 +231,20 @@ impl Learners {
         if self.packs.is_empty() {
             return Ok(());
         }
+        let way = self.device.clone();
+        self.commit_by(&way)
+    }
+
+    /// The same on the stream of `way`; there must be something to send.
+    pub(super) fn commit_by(&mut self, way: &Device) -> Result<()> {
         self.steps.iter_mut().zip(self.packs.steps()).for_each(|(all, new)| *all += new);
         let rates = self.rates();
         self.packs.parts(&self.memory.sizes).zip(rates).for_each(|(mut part, rate)| part.rate(rate));
         let (has_finals, number) = (self.packs.has_finals(), self.packs.number as u32);
         let (pack, finals) = self.packs.present();
-        self.memory.pack.upload(pack)?;
+        self.memory.pack.upload_by(pack, way)?;
         if has_finals {
-            self.memory.finals.upload(finals)?;
+            self.memory.finals.upload_by(finals, way)?;
         }
         let mut arguments = self.arguments();
         let addresses =
@@ -243,7 +252,7 @@ impl Learners {
         arguments.extend(addresses.map(Scalar::Address));
         arguments.push(Scalar::U32(number));
         let sizes = &self.memory.sizes;
-        launch(&self.device, &self.kernels.absorb, (2 * sizes.envs + 1, sizes.runs), 512, &arguments)?;
+        launch(way, &self.kernels.absorb, (2 * sizes.envs + 1, sizes.runs), 512, &arguments)?;
         self.packs.turn(sizes, &self.device, &self.mail)
     }
 
@@ -273,17 +282,11 @@ impl Learners {
     ///
     /// [`ReplayState`]: crate::replay::ReplayState
     pub fn priorities(&self, run: usize) -> Result<(Vec<f32>, f64)> {
-        let all = self.all_priorities()?;
-        let (priorities, largest) = all.of(run);
-        Ok((priorities.to_vec(), largest))
-    }
-
-    /// Those of all runs. They come down at once: what a run has lies between those of others. Waits.
-    pub(super) fn all_priorities(&self) -> Result<Priorities> {
         let sizes = &self.memory.sizes;
-        let (places, width) = (sizes.places(), sizes.leaf_blocks() * 16);
-        let (leaves, states) = (self.memory.leaves.download()?, self.memory.state.download()?);
-        Ok(Priorities { leaves, states, places, width })
+        let (mut priorities, mut state) = (vec![0.0; sizes.places()], [0.0; STATES]);
+        self.memory.leaves.read(run * sizes.leaf_blocks() * 16, &mut priorities)?;
+        self.memory.state.read(run * STATES, &mut state)?;
+        Ok((priorities, state[LARGEST]))
     }
 
     /// What was counted of a run's visits and its matrices, as [`Visits`](crate::algorithm::Visits) has them; none where no
@@ -325,21 +328,6 @@ impl Learners {
 /// The parameters of a learner's network that is never trained.
 fn fixed(learner: &Learner) -> &[f32] {
     if let Keeps::Network(params) = learner.algorithm.keeps() { params } else { &[] }
-}
-
-/// The priorities of all runs, on the host.
-pub(super) struct Priorities {
-    leaves: Vec<f32>,
-    states: Vec<f64>,
-    places: usize,
-    width: usize,
-}
-
-impl Priorities {
-    /// Those of a run by place, and the largest so far.
-    pub fn of(&self, run: usize) -> (&[f32], f64) {
-        (&self.leaves[run * self.width..][..self.places], self.states[run * STATES + LARGEST])
-    }
 }
 
 impl Drop for Learners {

@@ -1,5 +1,6 @@
 //! What runs keep on the device beside its networks: frames, slots, priorities, and the batch being learned from.
 
+use super::downloads::Downloads;
 use super::sizes::{DRAWS, Sizes};
 use crate::Config;
 use crate::Result;
@@ -89,6 +90,7 @@ pub(super) struct Memory {
     pub sizes: Sizes,
     /// All there are: the host keeps none of them.
     pub frames: Arc<Buffer<u8>>,
+    downloads: Arc<Downloads>,
     pub slots: Buffer<u32>,
     pub leaves: Buffer<f32>,
     sums: Buffer<f64>,
@@ -124,6 +126,7 @@ impl Memory {
         let start: [f64; STATES] = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
         Ok(Self {
             frames: Arc::new(Buffer::zeros(device, runs * sizes.places() * sizes.frame_bytes)?),
+            downloads: Arc::new(Downloads::new(device)),
             slots: Buffer::zeros(device, 2 * runs * sizes.places())?,
             leaves: Buffer::zeros(device, runs * sizes.leaf_blocks() * 16)?,
             sums: Buffer::zeros(device, nodes)?,
@@ -224,11 +227,12 @@ impl Memory {
 struct OfRun {
     frames: Arc<Buffer<u8>>,
     start: usize,
+    downloads: Arc<Downloads>,
 }
 
 impl Elsewhere for OfRun {
     fn read(&self, start: usize, out: &mut [u8]) -> std::result::Result<(), String> {
-        self.frames.read(self.start + start, out).map_err(|error| error.to_string())
+        self.downloads.read(&self.frames, self.start + start, out).map_err(|error| error.to_string())
     }
 }
 
@@ -236,7 +240,7 @@ impl Memory {
     /// The frames of a run, as its memory on the host reads them.
     pub fn frames_of(&self, run: usize) -> Arc<dyn Elsewhere> {
         let start = run * self.sizes.places() * self.sizes.frame_bytes;
-        Arc::new(OfRun { frames: self.frames.clone(), start })
+        Arc::new(OfRun { frames: self.frames.clone(), start, downloads: self.downloads.clone() })
     }
 }
 

@@ -6,7 +6,7 @@
 //! priorities. The host pushes what happened in the environments, and reads metrics when they are there, without waiting.
 //! An algorithm without a kernel has its loss computed on the host: the graph is then cut in two.
 //!
-//! Which transitions can be sampled is decided on the host, by the [`Replay`](crate::replay::Replay) of each run, which keeps
+//! Which transitions can be sampled is decided on the host, by the [`Replay`] of each run, which keeps
 //! no frames of its own and reads them from the device where a checkpoint needs them. Random
 //! numbers come from the same generators: draws are those of the CPU, bit for bit. Each run's numbers are the same
 //! whoever shares its launches. Networks are [`adfq_nn::cuda`]'s.
@@ -15,12 +15,14 @@
 //! that learning is one step behind.
 
 mod acting;
+mod downloads;
 mod learners;
 mod memory;
 mod raw;
 mod restore;
 mod sizes;
 mod step;
+mod sync;
 mod transfer;
 mod update;
 mod visits;
@@ -32,6 +34,7 @@ pub use step::Member;
 pub use update::Updates;
 
 use learners::Reported;
+use sync::Staging;
 use transfer::Part;
 
 use super::Backend;
@@ -40,7 +43,7 @@ use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Memory, Run};
 use crate::trainer::{check_sound, each_sound_beside};
 use crate::{Error, Result};
-use adfq_nn::cuda::{Device, Precision, Which};
+use adfq_nn::cuda::{Device, Precision};
 use rayon::prelude::*;
 
 /// Episodes of a run's evaluation that are played at once, where an environment costs no process.
@@ -54,6 +57,7 @@ pub(crate) struct Cuda {
     learners: Learners,
     acting: Acting,
     evaluating: Acting,
+    staging: Staging,
     /// Players of each run.
     players: usize,
     input: Vec<f32>,
@@ -104,8 +108,8 @@ impl Cuda {
         let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
-        let (synced, one_step_on) = (false, false);
-        Ok(Self { learners, acting, evaluating, players, input, synced, in_process, one_step_on })
+        let (staging, synced, one_step_on) = (Staging::default(), false, false);
+        Ok(Self { learners, acting, evaluating, staging, players, input, synced, in_process, one_step_on })
     }
 
     /// Puts observations together on the host, for all of them to go up.
@@ -164,15 +168,37 @@ fn add_players(runs: &mut [Run]) -> Result<usize> {
     Ok(players)
 }
 
+/// What is due to a run that goes on: all have the same.
+fn due_to_all(runs: &[Run]) -> Due {
+    let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
+    runs[sound].due
+}
+
+/// What a gradient step needs of the runs.
+fn members(runs: &mut [Run]) -> Vec<Member<'_>> {
+    runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner }).collect()
+}
+
 impl Backend for Cuda {
-    fn act(&mut self, runs: &mut [Run]) -> Result<()> {
-        let found = match self.copy_newest(runs) {
-            true => self.acting.forward_newest(&self.learners)?,
-            false => {
-                self.stack_whole(runs);
-                self.acting.forward(&self.learners)?
-            }
-        };
+    /// Everything for this step and the gradient steps after it is on the stream before the host waits for the outputs, so that the
+    /// device goes from one to the next. What the environments did goes up beside, and a batch is drawn: only learning looks at them.
+    fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
+        let newest_alone = self.copy_newest(runs);
+        if !newest_alone {
+            self.stack_whole(runs);
+        }
+        let learns = self.in_process && self.learners.on_device;
+        let is_due = learns && due_to_all(runs).gradient_steps > 0;
+        self.learners.commit_and_draw_aside(&members(runs), is_due)?;
+        match newest_alone {
+            true => self.acting.start_newest(&self.learners)?,
+            false => self.acting.start(&self.learners)?,
+        }
+        self.learners.device.join()?;
+        if learns {
+            self.learn(runs)?;
+        }
+        let found = self.acting.found()?;
         let envs = runs[0].config.envs;
         for (number, run) in runs.iter_mut().enumerate() {
             run.rows.clear();
@@ -185,7 +211,7 @@ impl Backend for Cuda {
                 run.decode_observations();
             }
         }
-        Ok(())
+        Ok(learns)
     }
 
     fn lags(&self) -> bool {
@@ -193,21 +219,13 @@ impl Backend for Cuda {
     }
 
     fn learn(&mut self, runs: &mut [Run]) -> Result<()> {
-        // What is due to a run that goes on: all have the same.
-        let sound = runs.iter().position(|run| run.failure.is_none()).unwrap_or(0);
-        let Due { gradient_steps, copy } = runs[sound].due;
+        let Due { gradient_steps, copy } = due_to_all(runs);
         runs.iter_mut().for_each(|run| run.due = Due::default());
         self.synced &= gradient_steps == 0 && !copy;
-        for _ in 0..gradient_steps {
-            let members =
-                runs.iter_mut().map(|run| Member { replay: &run.replay, learner: &mut run.learner });
-            self.learners.learn(&mut members.collect::<Vec<_>>())?;
+        if gradient_steps > 0 {
+            self.learners.learn_times(&mut members(runs), gradient_steps)?;
         }
         if copy { self.learners.copy_target() } else { Ok(()) }
-    }
-
-    fn learns_first(&self) -> bool {
-        self.in_process && self.learners.on_device
     }
 
     /// Runs write to parts of a pack that are their own, side by side.
@@ -223,8 +241,8 @@ impl Backend for Cuda {
     }
 
     fn collect(&mut self, runs: &mut [Run], all: bool) -> Result<()> {
-        self.learners.commit()?;
         if all {
+            self.learners.commit()?;
             self.learners.wait()?;
         }
         for Reported { run, learned, sums } in self.learners.reported() {
@@ -246,33 +264,7 @@ impl Backend for Cuda {
         if self.synced {
             return Ok(());
         }
-        let engine = self.learners.engine();
-        let (online, target) = (engine.download(Which::Online)?, engine.download(Which::Target)?);
-        let adam = engine.download_adam(runs[0].learner.adam.settings)?;
-        let prioritised = runs[0].config.replay.priority.is_some();
-        let priorities = prioritised.then(|| self.learners.all_priorities()).transpose()?;
-        for (number, run) in runs.iter_mut().enumerate() {
-            run.sampler = self.learners.sampler(number);
-        }
-        let visits = self.learners.places.as_ref().map(|places| places.download()).transpose()?;
-        let size = online.len() / runs.len();
-        // The device waits: all runs at once.
-        runs.par_iter_mut().enumerate().try_for_each(|(number, run)| {
-            let part = number * size..(number + 1) * size;
-            let learner = &mut run.learner;
-            learner.online.copy_from_slice(&online[part.clone()]);
-            learner.target.copy_from_slice(&target[part.clone()]);
-            learner.adam.m.copy_from_slice(&adam.m[part.clone()]);
-            learner.adam.v.copy_from_slice(&adam.v[part]);
-            learner.adam.t = adam.t;
-            if let Some(visits) = &visits {
-                let (counts, inverse) = visits.of(number);
-                learner.algorithm.take_visits(counts, inverse);
-            }
-            let Some(priorities) = &priorities else { return Ok(()) };
-            let (weights, largest) = priorities.of(number);
-            Ok::<_, Error>(run.replay.take_priorities(largest, weights)?)
-        })?;
+        self.staging.bring(&self.learners, runs)?;
         self.synced = true;
         Ok(())
     }

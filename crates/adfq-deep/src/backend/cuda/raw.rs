@@ -4,6 +4,7 @@
 use crate::Result;
 use adfq_nn::cuda::{Buffer, Device, Kernel, Scalar};
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits, result, sys};
+use std::ops::Range;
 
 /// Launches a kernel of `kernels/` in blocks of so many threads. Its arguments come from `memory`, `update` or `fleet`,
 /// which made the buffers behind them as large as the sizes in the kernel's source say.
@@ -22,6 +23,7 @@ pub(super) fn launch(
 
 /// What a device and the host both can hold.
 pub(super) trait Number: bytemuck::Pod + Default + DeviceRepr + ValidAsZeroBits + Send + Sync {}
+impl Number for u8 {}
 impl Number for f32 {}
 impl Number for f64 {}
 impl Number for u32 {}
@@ -70,6 +72,19 @@ impl Pinned {
     pub fn receive<T: Number>(&mut self, from: &Buffer<T>) -> Result<()> {
         // SAFETY: page-locked; nobody looks before the device is done.
         Ok(unsafe { from.download_later(self.numbers()) }?)
+    }
+
+    /// Puts a copy of some of the device's numbers, from `start` on, to these places here, on the stream of `way`. The caller
+    /// waits for that before it looks, before this goes, and before it has these numbers written to.
+    pub fn receive_part<T: Number>(
+        &mut self,
+        from: &Buffer<T>,
+        start: usize,
+        to: Range<usize>,
+        way: &Device,
+    ) -> Result<()> {
+        // SAFETY: page-locked; nobody looks before the device is done.
+        Ok(unsafe { from.read_later(start, &mut self.numbers()[to], way) }?)
     }
 
     /// A word as it is now: the device may be writing. None beyond the end.

@@ -14,8 +14,10 @@ pub(super) const RING: usize = 1024;
 /// Words of a row of metrics, and of what comes before the first.
 pub(super) const ROW_WORDS: usize = 12;
 
-/// Bytes of a batch's observations up to which one block puts all of them together.
+/// Bytes of a batch's observations up to which one block puts all of them together, or a few where runs are few.
 const FEW: usize = 1 << 16;
+const BLOCKS: usize = 4;
+const FEW_RUNS: usize = 32;
 
 const BEFORE: [&str; 4] = [
     include_str!("kernels/common.cu"),
@@ -208,6 +210,7 @@ impl Sizes {
     fn rows_and_split(&self) -> (usize, usize) {
         let bytes = 2 * self.observation() * if self.floats { 4 } else { 1 };
         match self.batch * bytes <= FEW {
+            true if self.runs <= FEW_RUNS => (self.batch.div_ceil(BLOCKS), 1),
             true => (self.batch, 1),
             false => (1, (256 / (self.batch * self.runs)).clamp(1, 8)),
         }

@@ -1,5 +1,6 @@
-//! A gradient step of all runs: one graph, captured at the first, and what goes up before it and comes down after. Where
-//! losses are computed on the host, the graph is cut in two.
+//! A gradient step of all runs: one graph, captured at the first, and what goes up before it and comes down after. Two steps
+//! one after the other are one graph too: the second draws while the first moves the parameters. Where losses are computed on the
+//! host, the graph of a step is cut in two.
 
 use super::learners::{Learners, Reported};
 use super::raw::launch;
@@ -21,13 +22,65 @@ pub struct Member<'a> {
     pub learner: &'a mut Learner,
 }
 
+/// What was captured: a whole step or its part before a loss on the host, and two whole steps, each with the draws of the first and
+/// without; and the part after a loss on the host.
+#[derive(Default)]
+pub(super) struct Graphs {
+    one: [Option<Graph>; 2],
+    two: [Option<Graph>; 2],
+    after_loss: Option<Graph>,
+}
+
 /// What went wrong, as the device numbers it.
 const QUANTITIES: [&str; 4] = ["batch", "belief", "loss", "gradient"];
 
 impl Learners {
     /// One gradient step of every run. Returns before it is done; what it was like comes from [`Learners::learned`].
     pub fn learn(&mut self, members: &mut [Member]) -> Result<()> {
-        self.commit()?;
+        self.learn_times(members, 1)
+    }
+
+    /// So many gradient steps of every run, one after the other: the same bits as one by one.
+    pub fn learn_times(&mut self, members: &mut [Member], times: u64) -> Result<()> {
+        let (device, mut left) = (self.device.clone(), times);
+        while left > 0 {
+            self.commit()?;
+            self.check_due(members)?;
+            let is_drawn = std::mem::take(&mut self.is_drawn);
+            let together = if left > 1 && self.can_pair() { 2 } else { 1 };
+            (self.launched + u64::from(is_drawn)..self.launched + together)
+                .try_for_each(|number| self.upload_draws(members, number, &device))?;
+            match together {
+                2 => self.launch_pair(is_drawn)?,
+                _ => self.launch_one(members, is_drawn)?,
+            }
+            self.launched += together;
+            left -= together;
+        }
+        Ok(())
+    }
+
+    /// Sends what was pushed to the device and draws the batch of the next step, if one is due, beside what is put on the stream
+    /// before [`Device::join`]. That must not look at memories, and the step must be the next that is learned.
+    pub(super) fn commit_and_draw_aside(&mut self, members: &[Member], is_due: bool) -> Result<()> {
+        if self.packs.is_empty() && !is_due {
+            return Ok(());
+        }
+        let way = self.device.aside()?;
+        if !self.packs.is_empty() {
+            self.commit_by(&way)?;
+        }
+        if is_due {
+            self.check_due(members)?;
+            self.upload_draws(members, self.launched, &way)?;
+            self.run_sample(&way)?;
+            self.is_drawn = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a step can be made. Waits where the host is far ahead.
+    fn check_due(&mut self, members: &[Member]) -> Result<()> {
         if members.len() != self.runs() || members.iter().any(|member| member.replay.is_empty()) {
             return Err(ReplayError::Empty.into());
         }
@@ -36,17 +89,58 @@ impl Learners {
             self.mail.wait(&self.device, |mail| mail.rows(due - 1).is_some())?;
             self.collect();
         }
-        self.upload_draws(members)?;
-        if self.graphs.is_empty() {
-            self.graphs = self.capture()?;
-        }
-        self.graphs[0].launch()?;
-        if !self.on_device {
-            self.learn_on_host(members)?;
-            self.graphs[1].launch()?;
-        }
-        self.launched += 1;
         Ok(())
+    }
+
+    /// Whether nothing goes up between the next step and the one after it.
+    fn can_pair(&self) -> bool {
+        self.on_device && self.memory.sizes.prioritised && !(self.launched + 1).is_multiple_of(DRAWS as u64)
+    }
+
+    fn launch_one(&mut self, members: &mut [Member], is_drawn: bool) -> Result<()> {
+        let (device, number) = (self.device.clone(), usize::from(is_drawn));
+        if self.graphs.one[number].is_none() {
+            let graph = record(&device, || {
+                if !is_drawn {
+                    self.run_sample(&device)?;
+                }
+                self.run_passes()?;
+                if self.on_device {
+                    self.run_losses().and_then(|()| self.run_after_loss(false))
+                } else {
+                    Ok(())
+                }
+            });
+            self.graphs.one[number] = Some(graph?);
+        }
+        self.graphs.one[number].as_ref().map_or(Ok(()), Graph::launch)?;
+        if self.on_device {
+            return Ok(());
+        }
+        self.learn_on_host(members)?;
+        if self.graphs.after_loss.is_none() {
+            self.graphs.after_loss = Some(record(&device, || self.run_after_loss(false))?);
+        }
+        Ok(self.graphs.after_loss.as_ref().map_or(Ok(()), Graph::launch)?)
+    }
+
+    fn launch_pair(&mut self, is_drawn: bool) -> Result<()> {
+        let (device, number) = (self.device.clone(), usize::from(is_drawn));
+        if self.graphs.two[number].is_none() {
+            let graph = record(&device, || {
+                if !is_drawn {
+                    self.run_sample(&device)?;
+                }
+                for draws_next in [true, false] {
+                    self.run_passes()?;
+                    self.run_losses()?;
+                    self.run_after_loss(draws_next)?;
+                }
+                Ok(())
+            });
+            self.graphs.two[number] = Some(graph?);
+        }
+        Ok(self.graphs.two[number].as_ref().map_or(Ok(()), Graph::launch)?)
     }
 
     /// Computes losses from the outputs and brings gradients, errors and metrics up.
@@ -135,30 +229,30 @@ impl Learners {
         }
     }
 
-    /// Random numbers for the next steps, or the places themselves where all are equally likely.
-    fn upload_draws(&mut self, members: &[Member]) -> Result<()> {
+    /// Random numbers for this step and those after it, or its places themselves where all are equally likely.
+    fn upload_draws(&mut self, members: &[Member], number: u64, way: &Device) -> Result<()> {
         let block = DRAWS as u64;
         if !self.memory.sizes.prioritised {
-            if let Some(before) = self.launched.checked_sub(block) {
+            if let Some(before) = number.checked_sub(block) {
                 self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
             }
-            let places: &mut [u32] = bytemuck::cast_slice_mut(self.uploads.area(self.launched));
+            let places: &mut [u32] = bytemuck::cast_slice_mut(self.uploads.area(number));
             let runs = members.iter().zip(&mut self.samplers);
             for ((member, sampler), places) in runs.zip(places.chunks_exact_mut(self.memory.sizes.batch)) {
                 member.replay.draw_places(sampler, places)?;
             }
-            return Ok(self.memory.places.upload(places)?);
+            return Ok(self.memory.places.upload_by(places, way)?);
         }
         // A block of numbers goes up at its first step; the next is drawn meanwhile, a step's worth with every step.
         if self.drawn == 0 {
             (0..block).for_each(|_| self.draw_ahead());
         }
-        if self.launched.is_multiple_of(block) {
-            let draws: &[f64] = bytemuck::cast_slice(self.uploads.area(self.launched / block));
-            self.memory.draws.upload(draws)?;
+        if number.is_multiple_of(block) {
+            let draws: &[f64] = bytemuck::cast_slice(self.uploads.area(number / block));
+            self.memory.draws.upload_by(draws, way)?;
         }
         // The other area went up a block ago, and that copy is done when a step after it is.
-        if let Some(before) = self.launched.checked_sub(block) {
+        if let Some(before) = number.checked_sub(block) {
             self.mail.wait(&self.device, |mail| mail.rows(before).is_some())?;
         }
         self.draw_ahead();
@@ -176,24 +270,13 @@ impl Learners {
         self.drawn += 1;
     }
 
-    fn capture(&mut self) -> Result<Vec<Graph>> {
-        let device = self.device.clone();
-        if !self.on_device {
-            let before = record(&device, || self.run_passes())?;
-            return Ok(vec![before, record(&device, || self.run_after_loss())?]);
-        }
-        let whole = record(&device, || {
-            self.run_passes()?;
-            self.run_losses()?;
-            self.run_after_loss()
-        });
-        Ok(vec![whole?])
+    fn run_sample(&self, way: &Device) -> Result<()> {
+        let sizes = &self.memory.sizes;
+        let grid = (sizes.sample_blocks(), sizes.runs);
+        launch(way, &self.kernels.sample, grid, 256, &self.arguments())
     }
 
     fn run_passes(&mut self) -> Result<()> {
-        let (arguments, sizes) = (self.arguments(), &self.memory.sizes);
-        let grid = (sizes.sample_blocks(), sizes.runs);
-        launch(&self.device, &self.kernels.sample, grid, 256, &arguments)?;
         let (here, next) = (self.memory.here(), self.memory.next());
         let mut views = vec![View { which: Which::Online, input: here }];
         for (wanted, which, input) in [
@@ -220,16 +303,18 @@ impl Learners {
         launch(&self.device, &self.kernels.teach, grid, 128, &self.arguments())
     }
 
-    fn run_after_loss(&mut self) -> Result<()> {
+    /// Backward and Adam; metrics, priorities and the next draws need nothing of what Adam does, and go beside.
+    fn run_after_loss(&mut self, draws_next: bool) -> Result<()> {
         let learning = self.configs[0].learning.clone();
+        let tau = if let TargetUpdate::Soft(tau) = learning.target { Some(tau) } else { None };
+        let (arguments, kernels, sizes) = (self.arguments(), &self.kernels, &self.memory.sizes);
+        let beside = |way: &Device| -> Result<()> {
+            launch(way, &kernels.finish, (1, sizes.runs), 128, &arguments)?;
+            let grid = (sizes.sample_blocks(), sizes.runs);
+            if draws_next { launch(way, &kernels.sample, grid, 256, &arguments) } else { Ok(()) }
+        };
         let (pass, here) = (&mut self.pass, self.memory.here());
-        match learning.target {
-            TargetUpdate::Soft(tau) => {
-                self.engine.learn_and_follow(pass, here, &learning.adam, learning.clip, tau)?;
-            }
-            TargetUpdate::Hard(_) => self.engine.learn(pass, here, &learning.adam, learning.clip)?,
-        }
-        launch(&self.device, &self.kernels.finish, (1, self.memory.sizes.runs), 128, &self.arguments())
+        self.engine.learn_beside(pass, here, &learning.adam, learning.clip, tau, beside)
     }
 }
 

@@ -42,8 +42,8 @@ __device__ __forceinline__ float step_root(const AdamSettings& s, u64 step) {
 }
 
 // Each copy's norms from its sums of squares, the factor of each tensor, and the step's rates. A copy whose gradient is
-// not finite takes no step; it is counted in `skipped`. One block for each copy.
-extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_constant__ Adam a) {
+// not finite takes no step; it is counted in `skipped`. One block of 256 threads for each copy.
+__device__ __forceinline__ void prepare(const Adam& a) {
     double* sums = (double*)shared;  // of each tensor
     const AdamSettings& s = a.settings;
     const double* squares = a.squares;
@@ -78,6 +78,21 @@ extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_cons
     a.norms[copy] = (float)norm;
     if (ok) a.steps[copy] = step + 1;
     else a.skipped[copy]++;
+}
+
+extern "C" __global__ void __launch_bounds__(256) adam_prepare(const __grid_constant__ Adam a) { prepare(a); }
+
+// The same after the sums of the gradients' parts, where these are few.
+struct SumAndPrepare {
+    Adam adam;
+    PartSums sums;
+    int parts;
+};
+extern "C" __global__ void __launch_bounds__(256) adam_sum_and_prepare(const __grid_constant__ SumAndPrepare p) {
+    __shared__ double room[8];
+    for (int part = 0; part < p.parts; part++) sum_part(p.sums, part, blockIdx.x, room);
+    __syncthreads();
+    prepare(p.adam);
 }
 
 // Root and quotient to two units in the last place, of a step that is small beside the parameter.

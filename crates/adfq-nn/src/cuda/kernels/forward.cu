@@ -14,6 +14,7 @@ struct Forward {
     int images;       // of a block that keeps them
     float scale;      // of the product
     float* partial;   // [copy][view][split][rows·positions][F], if split
+    u32* arrived;     // [copy][view][tile]: parts that are there, if the last of them adds them up
 };
 
 template <class G, int BM, int BN, int WARPS_M, int KIND, bool RELU, int STAGES>
@@ -139,6 +140,51 @@ __device__ __forceinline__ void forward(const Forward& f) {
                     if (n + 1 < N) to[1] = y1;
                 }
             }
+    }
+    // Dense layers alone are split.
+    if (P > 1 || whole || f.arrived == nullptr) return;
+
+    // The last part of a tile to arrive adds up all of them, in the order and with the operations of `forward_sum`.
+    copy_wait<0>();
+    __threadfence();
+    __syncthreads();
+    u32* is_last = (u32*)shared;
+    if (threadIdx.x == 0) {
+        u32* arrived = f.arrived + ((long long)blockIdx.z * gridDim.x + blockIdx.x) * f.tiles_n + blockIdx.y % f.tiles_n;
+        bool last = atomicAdd(arrived, 1u) + 1 == (u32)f.splits;
+        // None has arrived for the next launch.
+        if (last) *arrived = 0;
+        *is_last = last;
+    }
+    __syncthreads();
+    if (*is_last == 0) return;
+    __threadfence();
+    const float* parts = f.partial + (long long)blockIdx.z * f.splits * rows * N;
+    float* sum_out = f.views[view].output + copy * f.output_stride;
+    constexpr int COLUMNS = BN / BV;
+    for (int i = threadIdx.x; i < BM * COLUMNS; i += THREADS) {
+        int m = m0 + i / COLUMNS, n = n0 + i % COLUMNS * BV;
+        if (m >= rows || n >= N) continue;
+        float y[BV] = {};
+#pragma unroll 4
+        for (int s = 0; s < f.splits; s++) {
+            // From where all blocks see the same: another block wrote it.
+            const float* from = parts + ((long long)s * rows + m) * N + n;
+            if constexpr (BV == 4) {
+                float4 four = __ldcg((const float4*)from);
+                y[0] += four.x, y[1] += four.y, y[2] += four.z, y[3] += four.w;
+            } else {
+                y[0] += __ldcg(from);
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < BV; e++) {
+            y[e] += params[f.bias + n + e];
+            if (RELU) y[e] = rounded(fmaxf(y[e], 0.0f));
+        }
+        float* to = sum_out + (long long)m * N + n;
+        if constexpr (BV == 4) *(float4*)to = make_float4(y[0], y[1], y[2], y[3]);
+        else *to = y[0];
     }
 }
 

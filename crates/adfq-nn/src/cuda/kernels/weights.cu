@@ -185,12 +185,11 @@ struct PartSums {
     long long partial_stride, grads_stride, squares_stride;
 };
 
-// Grid: (parts, copies).
-extern "C" __global__ void __launch_bounds__(256) weights_sum(PartSums p) {
-    __shared__ double room[8];
-    Part part = p.parts[blockIdx.x];
-    const float* from = p.partial + blockIdx.y * p.partial_stride + part.from + threadIdx.x;
-    float* to = p.grads + blockIdx.y * p.grads_stride + part.to + threadIdx.x;
+// One part of one copy, by a block of 256 threads; `room` holds a number for each warp.
+__device__ __forceinline__ void sum_part(const PartSums& p, int number, int copy, double* room) {
+    Part part = p.parts[number];
+    const float* from = p.partial + copy * p.partial_stride + part.from + threadIdx.x;
+    float* to = p.grads + copy * p.grads_stride + part.to + threadIdx.x;
     float g[4] = {};
 #pragma unroll 8
     for (int s = 0; s < part.splits; s++, from += part.split_stride)
@@ -205,5 +204,11 @@ extern "C" __global__ void __launch_bounds__(256) weights_sum(PartSums p) {
         if (threadIdx.x + e * 256 < part.length) to[e * 256] = g[e];
     }
     double sum = block_sum(squares, room);
-    if (threadIdx.x == 0) p.squares[blockIdx.y * p.squares_stride + part.slot] = sum;
+    if (threadIdx.x == 0) p.squares[copy * p.squares_stride + part.slot] = sum;
+}
+
+// Grid: (parts, copies).
+extern "C" __global__ void __launch_bounds__(256) weights_sum(PartSums p) {
+    __shared__ double room[8];
+    sum_part(p, blockIdx.x, blockIdx.y, room);
 }
