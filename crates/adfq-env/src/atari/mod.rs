@@ -1,0 +1,3 @@
+//! Atari games without Python.
+
+pub mod machine;
