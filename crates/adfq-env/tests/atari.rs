@@ -7,4 +7,5 @@ mod interpreter;
 mod atari {
     mod games;
     mod screen;
+    mod start;
 }

@@ -2,7 +2,8 @@
 
 use super::Action;
 use super::games::{Game, Ram};
-use super::machine::{Machine, RGB};
+use super::machine::Machine;
+use super::palette::RGB;
 use super::screen::{SIDE, Screen};
 use crate::episode::{refuse, restore, save};
 use crate::{Args, Element, Env, Error, Picture, Purpose, Result, Space, Step};

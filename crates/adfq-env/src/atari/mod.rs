@@ -8,10 +8,12 @@ mod action;
 mod env;
 mod games;
 pub mod machine;
+mod palette;
 pub mod roms;
 mod screen;
 
 pub use action::Action;
 pub use env::{Atari, Settings};
 pub use games::{Game, Ram};
+pub use palette::{LUMINANCE, RGB};
 pub use screen::{SIDE, Screen};

@@ -5,7 +5,7 @@
 //! small denominator, so the mean is computed in integers. OpenCV computes in f32: the two differ only where a
 //! mean lies just between two bytes. There, and only there, its sum is repeated in its own order.
 
-use super::machine::LUMINANCE;
+use super::palette::LUMINANCE;
 
 /// Pixels along a side of what an agent sees.
 pub const SIDE: usize = 84;

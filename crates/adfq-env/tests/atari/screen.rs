@@ -59,7 +59,7 @@ fn screens_shrink_as_opencv_shrinks_them() {
 /// The greater of two frames, of the one held and what was seen, and the brightness itself.
 #[test]
 fn the_brighter_of_two_frames_is_seen() {
-    let luminance = |colour: u8| adfq_env::atari::machine::LUMINANCE[usize::from(colour)];
+    let luminance = |colour: u8| adfq_env::atari::LUMINANCE[usize::from(colour)];
     let mut rng = stream(5, "screens");
     let [one, other, third] = [0; 3].map(|_| frame(&mut rng, 210));
     let brighter = |frames: &[&[u8]]| -> Vec<u8> {

@@ -99,7 +99,9 @@ impl Machine {
     }
 
     /// The power switch: memory keeps its contents, the timer does not.
-    pub fn power(&mut self) { self.reset() }
+    pub fn power(&mut self) {
+        self.reset()
+    }
     fn reset(&mut self) {
         let timer = 25 + (self.random.draw() % 75) as u8;
         self.bus.riot.reset(timer, self.bus.clock);
@@ -123,7 +125,10 @@ impl Machine {
     pub fn frame(&mut self, input: Input, draw: bool) {
         let pressed = |pressed: bool, bit: u8| if pressed { 1 << bit } else { 0 };
         self.bus.switches = [
-            !(pressed(input.up, 4) | pressed(input.down, 5) | pressed(input.left, 6) | pressed(input.right, 7)),
+            !(pressed(input.up, 4)
+                | pressed(input.down, 5)
+                | pressed(input.left, 6)
+                | pressed(input.right, 7)),
             0x3F & !(pressed(input.reset, 0) | pressed(input.select, 1)),
         ];
         self.bus.tia.set_button(0, input.fire);
