@@ -258,7 +258,8 @@ impl Training {
             None if self.preset == TUNED => Config::preset("default", env, made.space())?,
             None => Config::preset(&self.preset, env, made.space())?,
         };
-        Ok((Config { env: env.to_owned(), env_args: args, wrappers, ..config }, made.space().clone()))
+        let env_args = self.host.registry.settled(&spec)?;
+        Ok((Config { env: env.to_owned(), env_args, wrappers, ..config }, made.space().clone()))
     }
 
     /// The configuration for an agent and its policy; none stands for those it has.

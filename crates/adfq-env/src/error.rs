@@ -169,6 +169,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// An emulator that there is not.
+    #[error("the emulator of {env} cannot be {value}: it is \"native\", which is ours, or \"ale\"")]
+    Emulator {
+        /// The environment.
+        env: String,
+        /// What was asked for.
+        value: String,
+    },
     /// A system without the means for workers.
     #[error("{env} runs in a worker process, which this system is not supported for: use Linux or macOS")]
     System {

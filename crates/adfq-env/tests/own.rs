@@ -174,7 +174,7 @@ fn the_latest_registration_wins() {
     assert_eq!(["corridor", "cartpole", "gym:own-v0"].map(|name| actions(&registry, name)), [3, 4, 5]);
     // The versioned name is another, and still ours.
     assert_eq!(actions(&registry, "CartPole-v1"), 2);
-    assert!(!registry.is_outside("gym:Own-v0") && registry.is_outside("gym:Other-v0"));
+    assert!(!registry.is_outside("gym:Own-v0", &Args::new()) && registry.is_outside("gym:Other-v0", &Args::new()));
     // A clone taken before is not touched.
     assert_eq!([actions(&before, "corridor"), actions(&before, "cartpole")], [2, 2]);
     let names = registry.names();

@@ -121,7 +121,12 @@ impl Atari {
         let screen = Screen::new(machine.height());
         let play = Play { phase: Phase::None, lives: 0, frames: 0, last: 0, rng: stream(0, &name) };
         let loaded = Arc::new(machine.clone());
-        Ok(Self { name, game, settings, purpose, space, actions, loaded, machine, screen, play })
+        let mut env = Self { name, game, settings, purpose, space, actions, loaded, machine, screen, play };
+        // To load a game begins one.
+        env.begin();
+        env.loaded = Arc::new(env.machine.clone());
+        env.screen.see(env.machine.screen());
+        Ok(env)
     }
 
     /// The lives that are left.

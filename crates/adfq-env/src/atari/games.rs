@@ -51,6 +51,11 @@ impl Game {
         GAMES.iter().find(|game| game.name == name)
     }
 
+    /// Whether our console plays it exactly as ALE does, as far as is known.
+    pub fn is_exact(&self) -> bool {
+        EXACT.contains(&self.name)
+    }
+
     /// What its players hold.
     pub fn controller(&self) -> Controller {
         if PADDLES.contains(&self.name) { Controller::Paddles } else { Controller::Joystick }
@@ -194,7 +199,19 @@ const ALL: &[Action] = Action::ALL;
 const PADDLES: [&str; 2] = ["breakout", "pong"];
 
 /// The games that want something pressed before they begin.
-const STARTS: &[(&str, &[Action])] = &[];
+const STARTS: &[(&str, &[Action])] = &[
+    ("air_raid", &[Fire]),
+    ("asterix", &[Fire]),
+    ("enduro", &[Fire]),
+    ("gravitar", &[Fire; 16]),
+    ("journey_escape", &[Fire]),
+    ("pitfall", &[Up]),
+    ("skiing", &[Down; 16]),
+    ("up_n_down", &[Fire]),
+];
+
+/// The games that our console plays exactly as ALE does: memory, picture, rewards, lives and ends.
+const EXACT: &[&str] = &["asterix", "boxing", "breakout", "enduro", "kung_fu_master", "pong"];
 
 /// By name. The order of the fields is that of [`Game`].
 #[rustfmt::skip]

@@ -5,6 +5,7 @@
 //! and from watching what the package does.
 
 mod action;
+mod emulator;
 mod env;
 mod games;
 pub mod machine;
@@ -13,7 +14,10 @@ pub mod roms;
 mod screen;
 
 pub use action::Action;
+pub use emulator::Emulator;
 pub use env::{Atari, Settings};
 pub use games::{Game, Ram};
 pub use palette::{LUMINANCE, RGB};
 pub use screen::{SIDE, Screen};
+
+pub(crate) use emulator::env;

@@ -45,7 +45,8 @@ impl Cartridge {
             Scheme::Plain => (0, 0x1000),
             Scheme::Atari { first, ram } => (if ram { 0x100 } else { 0 }, first),
         };
-        let mut cartridge = Self { rom, scheme, windows: [0; 4], low, plain: high - low, ram: [0; 128] };
+        let mut cartridge =
+            Self { rom, scheme, windows: [0; 4], low, plain: high - low, ram: [0; 128] };
         cartridge.reset();
         Ok(cartridge)
     }

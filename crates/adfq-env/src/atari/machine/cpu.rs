@@ -381,241 +381,92 @@ impl Cpu {
         bus.clock += u64::from(CYCLES[usize::from(opcode)]);
         // An operand that is read, at the address of a mode.
         macro_rules! operand {
-            (imm) => {
-                self.fetch(bus)
-            };
-            ($mode:ident) => {{
-                let address = address!($mode);
-                bus.read(address)
-            }};
+            (imm) => { self.fetch(bus) };
+            ($mode:ident) => {{ let address = address!($mode); bus.read(address) }};
         }
         // The address of an operand that is only read.
         macro_rules! address {
-            (zp) => {
-                self.zero_page(bus)
-            };
-            (zpx) => {{
-                let x = self.x;
-                self.zero_page_plus(bus, x)
-            }};
-            (zpy) => {{
-                let y = self.y;
-                self.zero_page_plus(bus, y)
-            }};
-            (abs) => {
-                self.absolute(bus)
-            };
-            (absx) => {{
-                let x = self.x;
-                self.absolute_plus_read(bus, x)
-            }};
-            (absy) => {{
-                let y = self.y;
-                self.absolute_plus_read(bus, y)
-            }};
-            (indx) => {
-                self.indirect_x(bus)
-            };
-            (indy) => {
-                self.indirect_y_read(bus)
-            };
+            (zp) => { self.zero_page(bus) };
+            (zpx) => {{ let x = self.x; self.zero_page_plus(bus, x) }};
+            (zpy) => {{ let y = self.y; self.zero_page_plus(bus, y) }};
+            (abs) => { self.absolute(bus) };
+            (absx) => {{ let x = self.x; self.absolute_plus_read(bus, x) }};
+            (absy) => {{ let y = self.y; self.absolute_plus_read(bus, y) }};
+            (indx) => { self.indirect_x(bus) };
+            (indy) => { self.indirect_y_read(bus) };
         }
         // The address of an operand that is written.
         macro_rules! target {
-            (absx) => {{
-                let x = self.x;
-                self.absolute_plus(bus, x)
-            }};
-            (absy) => {{
-                let y = self.y;
-                self.absolute_plus(bus, y)
-            }};
-            (indy) => {
-                self.indirect_y(bus)
-            };
-            ($mode:ident) => {
-                address!($mode)
-            };
+            (absx) => {{ let x = self.x; self.absolute_plus(bus, x) }};
+            (absy) => {{ let y = self.y; self.absolute_plus(bus, y) }};
+            (indy) => { self.indirect_y(bus) };
+            ($mode:ident) => { address!($mode) };
         }
         macro_rules! with {
-            ($do:ident $mode:ident) => {{
-                let value = operand!($mode);
-                self.$do(value)
-            }};
+            ($do:ident $mode:ident) => {{ let value = operand!($mode); self.$do(value) }};
         }
         macro_rules! store {
-            ($value:expr, $mode:ident) => {{
-                let address = target!($mode);
-                bus.write(address, $value)
-            }};
+            ($value:expr, $mode:ident) => {{ let address = target!($mode); bus.write(address, $value) }};
         }
         macro_rules! modify {
-            ($do:ident $mode:ident) => {{
-                let address = target!($mode);
-                self.modify(bus, address, Self::$do);
-            }};
+            ($do:ident $mode:ident) => {{ let address = target!($mode); self.modify(bus, address, Self::$do); }};
         }
         macro_rules! both {
-            ($do:ident $mode:ident) => {{
-                let address = target!($mode);
-                self.$do(bus, address)
-            }};
+            ($do:ident $mode:ident) => {{ let address = target!($mode); self.$do(bus, address) }};
         }
         match opcode {
             0x00 => self.software_interrupt(bus),
-            0x01 => with!(or indx),
-            0x05 => with!(or zp),
-            0x09 => with!(or imm),
-            0x0D => with!(or abs),
-            0x11 => with!(or indy),
-            0x15 => with!(or zpx),
-            0x19 => with!(or absy),
-            0x1D => with!(or absx),
-            0x21 => with!(and indx),
-            0x25 => with!(and zp),
-            0x29 => with!(and imm),
-            0x2D => with!(and abs),
-            0x31 => with!(and indy),
-            0x35 => with!(and zpx),
-            0x39 => with!(and absy),
-            0x3D => with!(and absx),
-            0x41 => with!(exclusive_or indx),
-            0x45 => with!(exclusive_or zp),
-            0x49 => with!(exclusive_or imm),
-            0x4D => with!(exclusive_or abs),
-            0x51 => with!(exclusive_or indy),
-            0x55 => with!(exclusive_or zpx),
-            0x59 => with!(exclusive_or absy),
-            0x5D => with!(exclusive_or absx),
-            0x61 => with!(add indx),
-            0x65 => with!(add zp),
-            0x69 => with!(add imm),
-            0x6D => with!(add abs),
-            0x71 => with!(add indy),
-            0x75 => with!(add zpx),
-            0x79 => with!(add absy),
-            0x7D => with!(add absx),
-            0xE1 => with!(subtract indx),
-            0xE5 => with!(subtract zp),
-            0xE9 | 0xEB => with!(subtract imm),
-            0xED => with!(subtract abs),
-            0xF1 => with!(subtract indy),
-            0xF5 => with!(subtract zpx),
-            0xF9 => with!(subtract absy),
-            0xFD => with!(subtract absx),
-            0xA1 => with!(load_a indx),
-            0xA5 => with!(load_a zp),
-            0xA9 => with!(load_a imm),
-            0xAD => with!(load_a abs),
-            0xB1 => with!(load_a indy),
-            0xB5 => with!(load_a zpx),
-            0xB9 => with!(load_a absy),
-            0xBD => with!(load_a absx),
-            0xA2 => with!(load_x imm),
-            0xA6 => with!(load_x zp),
-            0xAE => with!(load_x abs),
-            0xB6 => with!(load_x zpy),
-            0xBE => with!(load_x absy),
-            0xA0 => with!(load_y imm),
-            0xA4 => with!(load_y zp),
-            0xAC => with!(load_y abs),
-            0xB4 => with!(load_y zpx),
-            0xBC => with!(load_y absx),
-            0x81 => store!(self.a, indx),
-            0x85 => store!(self.a, zp),
-            0x8D => store!(self.a, abs),
-            0x91 => store!(self.a, indy),
-            0x95 => store!(self.a, zpx),
-            0x99 => store!(self.a, absy),
-            0x9D => store!(self.a, absx),
-            0x86 => store!(self.x, zp),
-            0x8E => store!(self.x, abs),
-            0x96 => store!(self.x, zpy),
-            0x84 => store!(self.y, zp),
-            0x8C => store!(self.y, abs),
-            0x94 => store!(self.y, zpx),
-            0xC1 => {
-                let value = operand!(indx);
-                self.compare(self.a, value)
-            }
-            0xC5 => {
-                let value = operand!(zp);
-                self.compare(self.a, value)
-            }
-            0xC9 => {
-                let value = operand!(imm);
-                self.compare(self.a, value)
-            }
-            0xCD => {
-                let value = operand!(abs);
-                self.compare(self.a, value)
-            }
-            0xD1 => {
-                let value = operand!(indy);
-                self.compare(self.a, value)
-            }
-            0xD5 => {
-                let value = operand!(zpx);
-                self.compare(self.a, value)
-            }
-            0xD9 => {
-                let value = operand!(absy);
-                self.compare(self.a, value)
-            }
-            0xDD => {
-                let value = operand!(absx);
-                self.compare(self.a, value)
-            }
-            0xE0 => {
-                let value = operand!(imm);
-                self.compare(self.x, value)
-            }
-            0xE4 => {
-                let value = operand!(zp);
-                self.compare(self.x, value)
-            }
-            0xEC => {
-                let value = operand!(abs);
-                self.compare(self.x, value)
-            }
-            0xC0 => {
-                let value = operand!(imm);
-                self.compare(self.y, value)
-            }
-            0xC4 => {
-                let value = operand!(zp);
-                self.compare(self.y, value)
-            }
-            0xCC => {
-                let value = operand!(abs);
-                self.compare(self.y, value)
-            }
-            0x24 => with!(bit zp),
-            0x2C => with!(bit abs),
-            0x06 => modify!(shift_left zp),
-            0x0E => modify!(shift_left abs),
-            0x16 => modify!(shift_left zpx),
-            0x1E => modify!(shift_left absx),
-            0x26 => modify!(rotate_left zp),
-            0x2E => modify!(rotate_left abs),
-            0x36 => modify!(rotate_left zpx),
-            0x3E => modify!(rotate_left absx),
-            0x46 => modify!(shift_right zp),
-            0x4E => modify!(shift_right abs),
-            0x56 => modify!(shift_right zpx),
-            0x5E => modify!(shift_right absx),
-            0x66 => modify!(rotate_right zp),
-            0x6E => modify!(rotate_right abs),
-            0x76 => modify!(rotate_right zpx),
-            0x7E => modify!(rotate_right absx),
-            0xC6 => modify!(decrement zp),
-            0xCE => modify!(decrement abs),
-            0xD6 => modify!(decrement zpx),
-            0xDE => modify!(decrement absx),
-            0xE6 => modify!(increment zp),
-            0xEE => modify!(increment abs),
-            0xF6 => modify!(increment zpx),
-            0xFE => modify!(increment absx),
+            0x01 => with!(or indx), 0x05 => with!(or zp), 0x09 => with!(or imm), 0x0D => with!(or abs),
+            0x11 => with!(or indy), 0x15 => with!(or zpx), 0x19 => with!(or absy), 0x1D => with!(or absx),
+            0x21 => with!(and indx), 0x25 => with!(and zp), 0x29 => with!(and imm), 0x2D => with!(and abs),
+            0x31 => with!(and indy), 0x35 => with!(and zpx), 0x39 => with!(and absy), 0x3D => with!(and absx),
+            0x41 => with!(exclusive_or indx), 0x45 => with!(exclusive_or zp),
+            0x49 => with!(exclusive_or imm), 0x4D => with!(exclusive_or abs),
+            0x51 => with!(exclusive_or indy), 0x55 => with!(exclusive_or zpx),
+            0x59 => with!(exclusive_or absy), 0x5D => with!(exclusive_or absx),
+            0x61 => with!(add indx), 0x65 => with!(add zp), 0x69 => with!(add imm), 0x6D => with!(add abs),
+            0x71 => with!(add indy), 0x75 => with!(add zpx), 0x79 => with!(add absy), 0x7D => with!(add absx),
+            0xE1 => with!(subtract indx), 0xE5 => with!(subtract zp),
+            0xE9 | 0xEB => with!(subtract imm), 0xED => with!(subtract abs),
+            0xF1 => with!(subtract indy), 0xF5 => with!(subtract zpx),
+            0xF9 => with!(subtract absy), 0xFD => with!(subtract absx),
+            0xA1 => with!(load_a indx), 0xA5 => with!(load_a zp), 0xA9 => with!(load_a imm), 0xAD => with!(load_a abs),
+            0xB1 => with!(load_a indy), 0xB5 => with!(load_a zpx), 0xB9 => with!(load_a absy), 0xBD => with!(load_a absx),
+            0xA2 => with!(load_x imm), 0xA6 => with!(load_x zp), 0xAE => with!(load_x abs),
+            0xB6 => with!(load_x zpy), 0xBE => with!(load_x absy),
+            0xA0 => with!(load_y imm), 0xA4 => with!(load_y zp), 0xAC => with!(load_y abs),
+            0xB4 => with!(load_y zpx), 0xBC => with!(load_y absx),
+            0x81 => store!(self.a, indx), 0x85 => store!(self.a, zp), 0x8D => store!(self.a, abs),
+            0x91 => store!(self.a, indy), 0x95 => store!(self.a, zpx), 0x99 => store!(self.a, absy), 0x9D => store!(self.a, absx),
+            0x86 => store!(self.x, zp), 0x8E => store!(self.x, abs), 0x96 => store!(self.x, zpy),
+            0x84 => store!(self.y, zp), 0x8C => store!(self.y, abs), 0x94 => store!(self.y, zpx),
+            0xC1 => { let value = operand!(indx); self.compare(self.a, value) }
+            0xC5 => { let value = operand!(zp); self.compare(self.a, value) }
+            0xC9 => { let value = operand!(imm); self.compare(self.a, value) }
+            0xCD => { let value = operand!(abs); self.compare(self.a, value) }
+            0xD1 => { let value = operand!(indy); self.compare(self.a, value) }
+            0xD5 => { let value = operand!(zpx); self.compare(self.a, value) }
+            0xD9 => { let value = operand!(absy); self.compare(self.a, value) }
+            0xDD => { let value = operand!(absx); self.compare(self.a, value) }
+            0xE0 => { let value = operand!(imm); self.compare(self.x, value) }
+            0xE4 => { let value = operand!(zp); self.compare(self.x, value) }
+            0xEC => { let value = operand!(abs); self.compare(self.x, value) }
+            0xC0 => { let value = operand!(imm); self.compare(self.y, value) }
+            0xC4 => { let value = operand!(zp); self.compare(self.y, value) }
+            0xCC => { let value = operand!(abs); self.compare(self.y, value) }
+            0x24 => with!(bit zp), 0x2C => with!(bit abs),
+            0x06 => modify!(shift_left zp), 0x0E => modify!(shift_left abs),
+            0x16 => modify!(shift_left zpx), 0x1E => modify!(shift_left absx),
+            0x26 => modify!(rotate_left zp), 0x2E => modify!(rotate_left abs),
+            0x36 => modify!(rotate_left zpx), 0x3E => modify!(rotate_left absx),
+            0x46 => modify!(shift_right zp), 0x4E => modify!(shift_right abs),
+            0x56 => modify!(shift_right zpx), 0x5E => modify!(shift_right absx),
+            0x66 => modify!(rotate_right zp), 0x6E => modify!(rotate_right abs),
+            0x76 => modify!(rotate_right zpx), 0x7E => modify!(rotate_right absx),
+            0xC6 => modify!(decrement zp), 0xCE => modify!(decrement abs),
+            0xD6 => modify!(decrement zpx), 0xDE => modify!(decrement absx),
+            0xE6 => modify!(increment zp), 0xEE => modify!(increment abs),
+            0xF6 => modify!(increment zpx), 0xFE => modify!(increment absx),
             0x0A => self.a = self.shift_left(self.a),
             0x2A => self.a = self.rotate_left(self.a),
             0x4A => self.a = self.shift_right(self.a),
@@ -651,133 +502,60 @@ impl Cpu {
             0x60 => self.return_from_call(bus),
             0x40 => self.return_from_interrupt(bus),
             0x08 => self.push(bus, self.status()),
-            0x28 => {
-                let status = self.pull(bus);
-                self.set_status(status)
-            }
+            0x28 => { let status = self.pull(bus); self.set_status(status) }
             0x48 => self.push(bus, self.a),
-            0x68 => {
-                let value = self.pull(bus);
-                self.load_a(value)
-            }
+            0x68 => { let value = self.pull(bus); self.load_a(value) }
             // Undocumented from here on.
-            0xA3 => with!(load_a_and_x indx),
-            0xA7 => with!(load_a_and_x zp),
-            0xAF => with!(load_a_and_x abs),
-            0xB3 => with!(load_a_and_x indy),
-            0xB7 => with!(load_a_and_x zpy),
-            0xBF => with!(load_a_and_x absy),
-            0x83 => store!(self.a & self.x, indx),
-            0x87 => store!(self.a & self.x, zp),
-            0x8F => store!(self.a & self.x, abs),
-            0x97 => store!(self.a & self.x, zpy),
-            0xC3 => both!(decrement_compare indx),
-            0xC7 => both!(decrement_compare zp),
-            0xCF => both!(decrement_compare abs),
-            0xD3 => both!(decrement_compare indy),
-            0xD7 => both!(decrement_compare zpx),
-            0xDB => both!(decrement_compare absy),
-            0xDF => both!(decrement_compare absx),
-            0xE3 => both!(increment_subtract indx),
-            0xE7 => both!(increment_subtract zp),
-            0xEF => both!(increment_subtract abs),
-            0xF3 => both!(increment_subtract indy),
-            0xF7 => both!(increment_subtract zpx),
-            0xFB => both!(increment_subtract absy),
-            0xFF => both!(increment_subtract absx),
-            0x03 => both!(shift_left_or indx),
-            0x07 => both!(shift_left_or zp),
-            0x0F => both!(shift_left_or abs),
-            0x13 => both!(shift_left_or indy),
-            0x17 => both!(shift_left_or zpx),
-            0x1B => both!(shift_left_or absy),
-            0x1F => both!(shift_left_or absx),
-            0x23 => both!(rotate_left_and indx),
-            0x27 => both!(rotate_left_and zp),
-            0x2F => both!(rotate_left_and abs),
-            0x33 => both!(rotate_left_and indy),
-            0x37 => both!(rotate_left_and zpx),
-            0x3B => both!(rotate_left_and absy),
-            0x3F => both!(rotate_left_and absx),
-            0x43 => both!(shift_right_exclusive_or indx),
-            0x47 => both!(shift_right_exclusive_or zp),
-            0x4F => both!(shift_right_exclusive_or abs),
-            0x53 => both!(shift_right_exclusive_or indy),
-            0x57 => both!(shift_right_exclusive_or zpx),
-            0x5B => both!(shift_right_exclusive_or absy),
+            0xA3 => with!(load_a_and_x indx), 0xA7 => with!(load_a_and_x zp), 0xAF => with!(load_a_and_x abs),
+            0xB3 => with!(load_a_and_x indy), 0xB7 => with!(load_a_and_x zpy), 0xBF => with!(load_a_and_x absy),
+            0x83 => store!(self.a & self.x, indx), 0x87 => store!(self.a & self.x, zp),
+            0x8F => store!(self.a & self.x, abs), 0x97 => store!(self.a & self.x, zpy),
+            0xC3 => both!(decrement_compare indx), 0xC7 => both!(decrement_compare zp), 0xCF => both!(decrement_compare abs),
+            0xD3 => both!(decrement_compare indy), 0xD7 => both!(decrement_compare zpx),
+            0xDB => both!(decrement_compare absy), 0xDF => both!(decrement_compare absx),
+            0xE3 => both!(increment_subtract indx), 0xE7 => both!(increment_subtract zp), 0xEF => both!(increment_subtract abs),
+            0xF3 => both!(increment_subtract indy), 0xF7 => both!(increment_subtract zpx),
+            0xFB => both!(increment_subtract absy), 0xFF => both!(increment_subtract absx),
+            0x03 => both!(shift_left_or indx), 0x07 => both!(shift_left_or zp), 0x0F => both!(shift_left_or abs),
+            0x13 => both!(shift_left_or indy), 0x17 => both!(shift_left_or zpx),
+            0x1B => both!(shift_left_or absy), 0x1F => both!(shift_left_or absx),
+            0x23 => both!(rotate_left_and indx), 0x27 => both!(rotate_left_and zp), 0x2F => both!(rotate_left_and abs),
+            0x33 => both!(rotate_left_and indy), 0x37 => both!(rotate_left_and zpx),
+            0x3B => both!(rotate_left_and absy), 0x3F => both!(rotate_left_and absx),
+            0x43 => both!(shift_right_exclusive_or indx), 0x47 => both!(shift_right_exclusive_or zp),
+            0x4F => both!(shift_right_exclusive_or abs), 0x53 => both!(shift_right_exclusive_or indy),
+            0x57 => both!(shift_right_exclusive_or zpx), 0x5B => both!(shift_right_exclusive_or absy),
             0x5F => both!(shift_right_exclusive_or absx),
-            0x63 => both!(rotate_right_add indx),
-            0x67 => both!(rotate_right_add zp),
-            0x6F => both!(rotate_right_add abs),
-            0x73 => both!(rotate_right_add indy),
-            0x77 => both!(rotate_right_add zpx),
-            0x7B => both!(rotate_right_add absy),
-            0x7F => both!(rotate_right_add absx),
-            0x0B | 0x2B => {
-                with!(and imm);
-                self.carry = self.negative & 0x80 != 0
-            }
-            0x4B => {
-                with!(and imm);
-                self.a = self.shift_right(self.a)
-            }
+            0x63 => both!(rotate_right_add indx), 0x67 => both!(rotate_right_add zp), 0x6F => both!(rotate_right_add abs),
+            0x73 => both!(rotate_right_add indy), 0x77 => both!(rotate_right_add zpx),
+            0x7B => both!(rotate_right_add absy), 0x7F => both!(rotate_right_add absx),
+            0x0B | 0x2B => { with!(and imm); self.carry = self.negative & 0x80 != 0 }
+            0x4B => { with!(and imm); self.a = self.shift_right(self.a) }
             0x6B => with!(and_rotate_right imm),
-            0xAB => {
-                with!(and imm);
-                self.x = self.a
-            }
+            0xAB => { with!(and imm); self.x = self.a }
             0xCB => {
                 let value = operand!(imm);
                 let both = self.a & self.x;
                 self.carry = both >= value;
                 self.load_x(both.wrapping_sub(value));
             }
-            0x8B => {
-                let value = operand!(imm);
-                self.load_a(self.x & value)
-            }
+            0x8B => { let value = operand!(imm); self.load_a(self.x & value) }
             0xBB => {
                 let value = operand!(absy) & self.sp;
                 self.sp = value;
                 self.load_a_and_x(value);
             }
-            0x9B => {
-                let address = target!(absy);
-                self.sp = self.a & self.x;
-                store_high(bus, address, self.sp)
-            }
-            0x9C => {
-                let address = target!(absx);
-                store_high(bus, address, self.y)
-            }
-            0x9E => {
-                let address = target!(absy);
-                store_high(bus, address, self.x)
-            }
-            0x9F => {
-                let address = target!(absy);
-                store_high(bus, address, self.a & self.x)
-            }
-            0x93 => {
-                let address = target!(indy);
-                store_high(bus, address, self.a & self.x)
-            }
+            0x9B => { let address = target!(absy); self.sp = self.a & self.x; store_high(bus, address, self.sp) }
+            0x9C => { let address = target!(absx); store_high(bus, address, self.y) }
+            0x9E => { let address = target!(absy); store_high(bus, address, self.x) }
+            0x9F => { let address = target!(absy); store_high(bus, address, self.a & self.x) }
+            0x93 => { let address = target!(indy); store_high(bus, address, self.a & self.x) }
             // Instructions that do nothing, but may read.
-            0x80 | 0x82 | 0x89 | 0xC2 | 0xE2 => {
-                operand!(imm);
-            }
-            0x04 | 0x44 | 0x64 => {
-                operand!(zp);
-            }
-            0x14 | 0x34 | 0x54 | 0x74 | 0xD4 | 0xF4 => {
-                operand!(zpx);
-            }
-            0x0C => {
-                operand!(abs);
-            }
-            0x1C | 0x3C | 0x5C | 0x7C | 0xDC | 0xFC => {
-                operand!(absx);
-            }
+            0x80 | 0x82 | 0x89 | 0xC2 | 0xE2 => { operand!(imm); }
+            0x04 | 0x44 | 0x64 => { operand!(zp); }
+            0x14 | 0x34 | 0x54 | 0x74 | 0xD4 | 0xF4 => { operand!(zpx); }
+            0x0C => { operand!(abs); }
+            0x1C | 0x3C | 0x5C | 0x7C | 0xDC | 0xFC => { operand!(absx); }
             0x1A | 0x3A | 0x5A | 0x7A | 0xDA | 0xEA | 0xFA => {}
             // The chip locks up: the program stands still on this instruction.
             0x02 | 0x12 | 0x22 | 0x32 | 0x42 | 0x52 | 0x62 | 0x72 | 0x92 | 0xB2 | 0xD2 | 0xF2 => {

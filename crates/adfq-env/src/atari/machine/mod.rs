@@ -5,14 +5,18 @@
 
 mod bus;
 mod cartridge;
+mod controller;
 mod cpu;
 mod random;
 mod riot;
 mod tape;
 mod tia;
 
+pub use controller::Controller;
+
 use bus::Bus;
 use cartridge::Cartridge;
+use controller::Ports;
 use cpu::Cpu;
 use random::MersenneTwister;
 use tape::Tape;
@@ -52,16 +56,6 @@ pub struct Input {
     pub select: bool,
 }
 
-/// What is plugged into the left port.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum Controller {
-    /// A stick with a button.
-    #[default]
-    Joystick,
-    /// A pair of knobs with buttons.
-    Paddles,
-}
-
 /// ALE's generator starts from this number, whatever seed is set.
 const SEED: u32 = 4_753_849;
 
@@ -74,7 +68,7 @@ pub struct Machine {
     cpu: Cpu,
     bus: Bus,
     random: MersenneTwister,
-    controller: Controller,
+    ports: Ports,
 }
 
 impl Machine {
@@ -88,31 +82,29 @@ impl Machine {
         let mut random = MersenneTwister::new(SEED);
         let ram = std::array::from_fn(|_| random.draw() as u8);
         let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new());
-        let mut machine = Self { cpu: Cpu::default(), bus, random, controller };
-        machine.reset();
-        machine.reset();
+        let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
+        machine.power_on();
+        machine.power_on();
         for _ in 0..60 {
             machine.frame(Input::default(), false);
         }
-        machine.reset();
+        machine.power_on();
         Ok(machine)
     }
 
     /// The power switch: memory keeps its contents, the timer does not.
-    pub fn power(&mut self) {
-        self.reset()
-    }
-    fn reset(&mut self) {
+    pub fn power_on(&mut self) {
         let timer = 25 + (self.random.draw() % 75) as u8;
         self.bus.riot.reset(timer, self.bus.clock);
         self.bus.tia.reset(self.bus.clock);
         self.bus.cartridge.reset();
+        self.ports.reset();
         self.cpu.reset(&mut self.bus);
     }
 
     /// ALE's `reset_game`: power on, a second without the player, and the reset switch.
     pub fn start(&mut self) {
-        self.reset();
+        self.power_on();
         for _ in 0..60 {
             self.frame(Input::default(), true);
         }
@@ -123,18 +115,12 @@ impl Machine {
 
     /// Runs one frame. `draw` false: the same in every respect, but the screen keeps its old picture.
     pub fn frame(&mut self, input: Input, draw: bool) {
-        let pressed = |pressed: bool, bit: u8| if pressed { 1 << bit } else { 0 };
-        self.bus.switches = [
-            !(pressed(input.up, 4)
-                | pressed(input.down, 5)
-                | pressed(input.left, 6)
-                | pressed(input.right, 7)),
-            0x3F & !(pressed(input.reset, 0) | pressed(input.select, 1)),
-        ];
-        self.bus.tia.set_button(0, input.fire);
+        let pins = self.ports.apply(input);
+        let switches = 0x3F & !(u8::from(input.reset) | u8::from(input.select) << 1);
+        self.bus.switches = [pins.directions, switches];
+        self.bus.tia.set_pins(pins.buttons, pins.charge);
         self.bus.tia.begin_frame(self.bus.clock, draw);
         self.cpu.run(&mut self.bus, INSTRUCTIONS);
-        let _ = self.controller;
     }
 
     /// The 128 bytes of memory.
@@ -171,5 +157,6 @@ impl Machine {
         self.cpu.state(tape);
         self.bus.state(tape);
         self.random.state(tape);
+        self.ports.state(tape);
     }
 }

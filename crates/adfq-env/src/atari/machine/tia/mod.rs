@@ -78,6 +78,9 @@ pub(super) struct Tia {
     collisions: Collisions,
     buttons: [bool; 2],
     latches: [bool; 2],
+    /// Cycles that the pins INPT0 to INPT3 take to charge, and since when they do.
+    charge: [u32; 4],
+    charging_since: u64,
     picture: Picture,
 }
 
@@ -123,13 +126,15 @@ impl Tia {
             collisions: Collisions::default(),
             buttons: [false; 2],
             latches: [false; 2],
+            charge: [u32::MAX; 4],
+            charging_since: 0,
             picture: Picture::new(),
         }
     }
 
     pub(super) fn reset(&mut self, clock: u64) {
         let picture = self.picture.clone();
-        *self = Self { line_start: clock, picture, ..Self::new() };
+        *self = Self { line_start: clock, charging_since: clock, picture, ..Self::new() };
     }
 
     /// The frame before is over. The line goes on, and is line 0 of the new frame.
@@ -149,8 +154,10 @@ impl Tia {
         self.picture.pixels()
     }
 
-    pub(super) fn set_button(&mut self, player: usize, pressed: bool) {
-        self.buttons[player] = pressed;
+    /// What the pins of the ports are during a frame.
+    pub(super) fn set_pins(&mut self, buttons: [bool; 2], charge: [u32; 4]) {
+        self.buttons = buttons;
+        self.charge = charge;
     }
 
     // --- The beam.
@@ -161,23 +168,32 @@ impl Tia {
         (clock - self.line_start) as i32 * 3 - BLANK
     }
 
-    /// Draws up to the present pixel and `delay` pixels more.
+    /// Draws up to the present pixel and `delay` pixels more. Lines that are not shown are passed over: ALE's chip does
+    /// nothing on them, so there are no collisions, and what is to last for one line waits for the first that is shown.
     #[inline]
     fn catch_up(&mut self, clock: u64, delay: i32) {
-        while clock - self.line_start >= LINE {
-            self.draw_to(WIDTH);
-            self.next_line();
+        let mut gone = (clock - self.line_start) / LINE;
+        while gone > 0 {
+            let lines = match self.picture.hidden_lines(self.line) {
+                0 => {
+                    self.draw_to(WIDTH);
+                    self.end_line();
+                    1
+                }
+                hidden => gone.min(u64::from(hidden)),
+            };
+            self.line_start += lines * LINE;
+            self.line += lines as u32;
+            self.done = 0;
+            gone -= lines;
         }
         let to = self.pixel(clock) + delay;
-        if to > self.done {
+        if to > self.done && self.picture.hidden_lines(self.line) == 0 {
             self.draw_to(to.min(WIDTH));
         }
     }
 
-    fn next_line(&mut self) {
-        self.line_start += LINE;
-        self.line += 1;
-        self.done = 0;
+    fn end_line(&mut self) {
         self.comb = std::mem::take(&mut self.comb_next);
         for player in 0..2 {
             if !self.main[player] {
@@ -253,7 +269,7 @@ impl Tia {
         }
         match register {
             0x00 => self.write_vsync(value, now),
-            0x01 => self.vblank = value,
+            0x01 => self.write_vblank(value, now),
             0x02 => {
                 let gone = (now - self.line_start) % LINE;
                 if gone > 0 {
@@ -333,6 +349,14 @@ impl Tia {
         self.vsync = value;
     }
 
+    /// Bit 1 blanks the picture. Bit 7 grounds the pins of the paddles.
+    fn write_vblank(&mut self, value: u8, clock: u64) {
+        if self.vblank & 0x80 != 0 && value & 0x80 == 0 {
+            self.charging_since = clock;
+        }
+        self.vblank = value;
+    }
+
     /// The second half of the line is reflected or not as it was when the beam came near it.
     fn write_ctrlpf(&mut self, value: u8, clock: u64) {
         self.ctrlpf = value;
@@ -404,7 +428,11 @@ impl Tia {
                 let i = usize::from(register - 0x0C);
                 if self.buttons[i] { 0 } else { 0x80 }
             }
-            0x08..=0x0B => 0x80,
+            0x08..=0x0B => {
+                let charge = self.charge[usize::from(register - 0x08)];
+                let high = self.vblank & 0x80 == 0 && clock - self.charging_since > u64::from(charge);
+                if high && charge != u32::MAX { 0x80 } else { 0 }
+            }
             _ => 0,
         }
     }
@@ -435,6 +463,10 @@ impl Tia {
             tape.flag(&mut self.buttons[i]);
             tape.flag(&mut self.latches[i]);
         }
+        for charge in &mut self.charge {
+            tape.double(charge);
+        }
+        tape.long(&mut self.charging_since);
         tape.flag(&mut self.ball);
         tape.flag(&mut self.old_ball);
         tape.flag(&mut self.delayed_ball);

@@ -25,6 +25,18 @@ impl Picture {
         &self.pixels
     }
 
+    /// How many lines from this one on are not shown; 0 if this one is.
+    #[inline]
+    pub(super) fn hidden_lines(&self, line: u32) -> u32 {
+        if line < TOP {
+            TOP - line
+        } else if line < TOP + ROWS {
+            0
+        } else {
+            u32::MAX
+        }
+    }
+
     /// The row of a line of the frame, if it is drawn.
     #[inline]
     pub(super) fn row(&mut self, line: u32) -> Option<&mut [u8; WIDTH as usize]> {
