@@ -245,12 +245,8 @@ impl Training {
         let args = env_args(&args, &self.settings)?;
         let own = self.config.as_ref().map_or(&[][..], |config| &config.wrappers[..]);
         let wrappers = wrappers(own, &self.settings)?;
-        let spec = EnvSpec {
-            args: args.clone(),
-            wrappers: wrappers.clone(),
-            purpose: Purpose::Evaluation,
-            ..EnvSpec::new(env)
-        };
+        let spec =
+            EnvSpec { args, wrappers: wrappers.clone(), purpose: Purpose::Evaluation, ..EnvSpec::new(env) };
         let made = self.host.registry.env(&spec)?;
         let config = match &self.config {
             Some(config) => config.clone(),

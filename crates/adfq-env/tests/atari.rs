@@ -6,6 +6,6 @@ mod interpreter;
 
 mod atari {
     mod games;
+    mod play;
     mod screen;
-    mod start;
 }

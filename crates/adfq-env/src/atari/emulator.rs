@@ -43,14 +43,15 @@ impl Emulator {
         if !matches!(Kind::of(&spec.name), Some((Kind::Atari, _))) {
             return Ok(None);
         }
-        let emulator = match spec.args.get(Self::ARGUMENT) {
-            None if native(spec).is_ok() => Self::Native,
-            None => Self::Ale,
-            Some(value) => [Self::Native, Self::Ale]
-                .into_iter()
-                .find(|emulator| *value == emulator.name())
-                .ok_or_else(|| Error::Emulator { env: spec.name.clone(), value: value.to_string() })?,
-        };
+        let emulator =
+            match spec.args.get(Self::ARGUMENT) {
+                None if native(spec).is_ok() => Self::Native,
+                None => Self::Ale,
+                Some(value) => [Self::Native, Self::Ale]
+                    .into_iter()
+                    .find(|emulator| *value == emulator.name())
+                    .ok_or_else(|| Error::Emulator { env: spec.name.clone(), value: value.to_string() })?,
+            };
         Ok(Some(emulator))
     }
 }
@@ -60,8 +61,10 @@ fn native(spec: &EnvSpec) -> Result<(&'static Game, Settings)> {
     let refused = |reason: String| Error::Atari { env: spec.name.clone(), reason };
     let id = spec.name.split_once(':').map_or("", |(_, id)| id).to_lowercase().replace('-', "_");
     let game = Game::named(&id).filter(|game| game.is_exact());
-    let exact = || Game::all().iter().filter(|game| game.is_exact()).map(|game| game.name).collect::<Vec<_>>();
-    let game = game.ok_or_else(|| refused(format!("the games that are known to be exact are {}", exact().join(", "))))?;
+    let exact =
+        || Game::all().iter().filter(|game| game.is_exact()).map(|game| game.name).collect::<Vec<_>>();
+    let game = game
+        .ok_or_else(|| refused(format!("the games that are known to be exact are {}", exact().join(", "))))?;
     Ok((game, Settings::from_args(&spec.args, Emulator::ARGUMENT).map_err(refused)?))
 }
 

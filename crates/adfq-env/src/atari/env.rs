@@ -77,7 +77,7 @@ enum Phase {
 struct Play {
     phase: Phase,
     lives: i32,
-    /// Since the game began.
+    /// Since the episode began.
     frames: u64,
     /// The number of the last action among [`Action::ALL`].
     last: u8,
@@ -152,6 +152,8 @@ impl Atari {
                 self.begin();
             }
         }
+        // The limit counts from here.
+        self.play.frames = 0;
         self.screen.see(self.machine.screen());
     }
 
@@ -162,7 +164,7 @@ impl Atari {
             self.machine.frame(action.input(), true);
         }
         self.play.lives = self.game.first_lives(self.machine.ram());
-        (self.play.frames, self.play.last) = (0, 0);
+        self.play.last = 0;
     }
 
     /// One frame: what it earned, and whether the game is over.

@@ -58,7 +58,11 @@ impl Game {
 
     /// What its players hold.
     pub fn controller(&self) -> Controller {
-        if PADDLES.contains(&self.name) { Controller::Paddles } else { Controller::Joystick }
+        match self.name {
+            "breakout" => Controller::Paddles,
+            "pong" => Controller::SecondPaddle,
+            _ => Controller::Joystick,
+        }
     }
 
     /// What is pressed, a frame each, before ALE says that a game has begun.
@@ -194,9 +198,6 @@ fn tennis_over(_: &Ram, ram: &Ram) -> bool {
 }
 
 const ALL: &[Action] = Action::ALL;
-
-/// The games that are played with paddles.
-const PADDLES: [&str; 2] = ["breakout", "pong"];
 
 /// The games that want something pressed before they begin.
 const STARTS: &[(&str, &[Action])] = &[
