@@ -21,6 +21,7 @@ use cpu::Cpu;
 use random::MersenneTwister;
 use tape::Tape;
 use tia::Tia;
+pub use tia::Shown;
 
 /// Why there is no machine.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -74,14 +75,14 @@ pub struct Machine {
 impl Machine {
     /// The machine as ALE has it when a game was loaded, before its start sequence.
     pub fn new(rom: &[u8]) -> Result<Self, Error> {
-        Self::with(rom, Controller::Joystick)
+        Self::with(rom, Controller::Joystick, Shown { top: 34, rows: 210 })
     }
 
     /// The same with another controller.
-    pub fn with(rom: &[u8], controller: Controller) -> Result<Self, Error> {
+    pub fn with(rom: &[u8], controller: Controller, shown: Shown) -> Result<Self, Error> {
         let mut random = MersenneTwister::new(SEED);
         let ram = std::array::from_fn(|_| random.draw() as u8);
-        let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new());
+        let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new(shown));
         let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
         machine.power_on();
         machine.power_on();

@@ -15,6 +15,7 @@ use mask::{Mask, WIDTH};
 use motion::Motion;
 use objects::{COPIES, wrap};
 use picture::Picture;
+pub use picture::Shown;
 
 /// Colour clocks of a line before the first visible pixel.
 const BLANK: i32 = 68;
@@ -93,7 +94,7 @@ struct Colours {
 }
 
 impl Tia {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(shown: Shown) -> Self {
         Self {
             line_start: 0,
             done: 0,
@@ -128,13 +129,12 @@ impl Tia {
             latches: [false; 2],
             charge: [u32::MAX; 4],
             charging_since: 0,
-            picture: Picture::new(),
+            picture: Picture::new(shown),
         }
     }
 
     pub(super) fn reset(&mut self, clock: u64) {
-        let picture = self.picture.clone();
-        *self = Self { line_start: clock, charging_since: clock, picture, ..Self::new() };
+        *self = Self { line_start: clock, charging_since: clock, ..Self::new(self.picture.shown()) };
     }
 
     /// The frame before is over. The line goes on, and is line 0 of the new frame.
@@ -142,7 +142,7 @@ impl Tia {
         self.catch_up(clock, 0);
         self.line = 0;
         self.frame_over = false;
-        self.picture.on = draw;
+        self.picture.begin(draw);
     }
 
     #[inline(always)]
@@ -280,6 +280,7 @@ impl Tia {
             0x04 | 0x05 => {
                 let i = usize::from(register - 0x04);
                 self.nusiz[i] = value;
+                self.main[i] = true;
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
             0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = value & 0xFE,
@@ -374,10 +375,10 @@ impl Tia {
         let (copies, scale) = COPIES[usize::from(self.nusiz[i] & 7)];
         let mut main = false;
         for &copy in copies {
-            let ahead = i32::from(x) - i32::from(wrap(self.x[P0 + i] + copy));
-            if (0..5).contains(&ahead) {
+            let begun = (i32::from(x) - i32::from(wrap(self.x[P0 + i] + copy))).rem_euclid(WIDTH);
+            if begun < 4 {
                 main = true;
-            } else if (5..5 + 8 * i32::from(scale) - 1).contains(&ahead) {
+            } else if begun < 4 + 8 * i32::from(scale) {
                 self.catch_up(clock, 11);
             }
         }
@@ -416,6 +417,7 @@ impl Tia {
         for (x, &register) in self.x.iter_mut().zip(&self.motion) {
             *x = (i32::from(*x) - motion.left(register)).rem_euclid(WIDTH) as u8;
         }
+        self.main = [true; 2];
         self.stale |= 0x1F;
     }
 
@@ -485,7 +487,7 @@ impl Tia {
 fn delay(register: u8, pixel: i32) -> i32 {
     match register {
         0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
-        0x04 | 0x05 | 0x12..=0x14 => 8,
+        0x04 | 0x05 | 0x12 | 0x13 => 8,
         // The playfield is fetched for four pixels at a time.
         0x0D..=0x0F => ((pixel + 2 + 3) & !3) - pixel,
         _ => 0,

@@ -4,80 +4,105 @@ use super::super::tape::Tape;
 use super::mask::{Mask, WIDTH};
 use super::{BALL, Colours, M0, M1, P0, P1, PLAYFIELD};
 
-/// The first line of a frame that is shown, and how many are.
-const TOP: u32 = 34;
-const ROWS: u32 = 210;
+/// Which lines of a frame are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// The first line, counted from the one in which VSYNC was switched off.
+    pub top: u32,
+    /// How many there are.
+    pub rows: u32,
+}
 
-/// The visible rows.
+/// The visible rows. There are two pictures in turn: rows that a short frame does not reach show the frame before the last.
 #[derive(Clone)]
 pub(super) struct Picture {
-    pixels: Vec<u8>,
+    shown: Shown,
+    pictures: [Vec<u8>; 2],
+    /// Which one is being drawn.
+    current: usize,
     /// Whether this frame is drawn.
-    pub(super) on: bool,
+    on: bool,
 }
 
 impl Picture {
-    pub(super) fn new() -> Self {
-        Self { pixels: vec![0; (ROWS * WIDTH as u32) as usize], on: false }
+    pub(super) fn new(shown: Shown) -> Self {
+        let picture = vec![0; (shown.rows * WIDTH as u32) as usize];
+        Self { shown, pictures: [picture.clone(), picture], current: 0, on: false }
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        self.shown
     }
 
     pub(super) fn pixels(&self) -> &[u8] {
-        &self.pixels
+        &self.pictures[self.current]
+    }
+
+    /// A new frame begins.
+    pub(super) fn begin(&mut self, draw: bool) {
+        self.on = draw;
+        if draw {
+            self.current ^= 1;
+        }
     }
 
     /// How many lines from this one on are not shown; 0 if this one is.
     #[inline]
     pub(super) fn hidden_lines(&self, line: u32) -> u32 {
-        if line < TOP {
-            TOP - line
-        } else if line < TOP + ROWS {
+        let Shown { top, rows } = self.shown;
+        if line < top {
+            top - line
+        } else if line < top + rows {
             0
         } else {
             u32::MAX
         }
     }
 
-    /// The row of a line of the frame, if it is drawn.
+    /// The row of a line that is shown, if it is drawn.
     #[inline]
     pub(super) fn row(&mut self, line: u32) -> Option<&mut [u8; WIDTH as usize]> {
-        let row = line.wrapping_sub(TOP);
-        if !self.on || row >= ROWS {
+        if !self.on {
             return None;
         }
-        let start = row as usize * WIDTH as usize;
-        self.pixels[start..][..WIDTH as usize].first_chunk_mut()
+        let start = (line - self.shown.top) as usize * WIDTH as usize;
+        self.pictures[self.current].get_mut(start..)?.first_chunk_mut()
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
-        tape.bytes(&mut self.pixels);
+        for picture in &mut self.pictures {
+            tape.bytes(picture);
+        }
+        let mut second = self.current == 1;
+        tape.flag(&mut second);
+        self.current = usize::from(second);
         tape.flag(&mut self.on);
     }
 }
 
-/// Draws the objects over the background, those that win last.
+/// Draws the objects over the background, those that win last: each player with its missile, the first before the second,
+/// and before or behind them, by CTRLPF, the playfield and the ball.
 pub(super) fn paint(row: &mut [u8], from: i32, to: i32, masks: &[Mask; 6], colours: &Colours, ctrlpf: u8) {
     row[from as usize..to as usize].fill(colours.background);
     let span = Mask::span(from, to);
-    let players = |row: &mut [u8]| {
-        for i in [1, 0] {
-            fill(row, &masks[[P0, P1][i]].or(&masks[[M0, M1][i]]).and(&span), colours.players[i]);
-        }
-    };
-    let playfield_first = ctrlpf & 4 == 0;
-    if !playfield_first {
-        players(row);
-    }
-    let playfield = masks[PLAYFIELD].and(&span);
-    if ctrlpf & 2 != 0 {
-        let half = Mask::span(0, WIDTH / 2);
-        fill(row, &playfield.and(&half), colours.players[0]);
-        fill(row, &playfield.and(&Mask::span(WIDTH / 2, WIDTH)), colours.players[1]);
+    let mut players = [masks[P0].or(&masks[M0]), masks[P1].or(&masks[M1])];
+    let mut playfield = masks[BALL];
+    // A score is a playfield whose left half belongs to the first player and whose right half to the second, in colour and
+    // rank. Priority overrides it.
+    if ctrlpf & 6 == 2 {
+        players[0] = players[0].or(&masks[PLAYFIELD].and(&Mask::span(0, WIDTH / 2)));
+        players[1] = players[1].or(&masks[PLAYFIELD].and(&Mask::span(WIDTH / 2, WIDTH)));
     } else {
-        fill(row, &playfield, colours.playfield);
+        playfield = playfield.or(&masks[PLAYFIELD]);
     }
-    fill(row, &masks[BALL].and(&span), colours.playfield);
-    if playfield_first {
-        players(row);
+    let priority = ctrlpf & 4 != 0;
+    if !priority {
+        fill(row, &playfield.and(&span), colours.playfield);
+    }
+    fill(row, &players[1].and(&span), colours.players[1]);
+    fill(row, &players[0].and(&span), colours.players[0]);
+    if priority {
+        fill(row, &playfield.and(&span), colours.playfield);
     }
 }
 
