@@ -2,13 +2,15 @@
 
 use crate::output::{draw, print, say};
 use adfq_deep::algorithm::Estimate;
+use adfq_deep::config::is_atari;
 use adfq_deep::evaluate::{Evaluation, Evaluator, Seen};
 use adfq_deep::run::folder::{Loaded, read_learner};
 use adfq_deep::{Checkpoint, Digits};
+use adfq_env::atari::Emulator;
 use adfq_env::to_text;
 use adfq_files::write_atomic;
 use adfq_lab::video::{Recorded, Recorder};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,6 +58,9 @@ pub struct Args {
     /// Play in an environment with this argument, over those of the run. May be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::train::parse_argument)]
     eval_env_args: Vec<String>,
+    /// Who plays atari:GAME: native or ale [default: who did in training]
+    #[arg(long, value_name = "WHO", value_parser = crate::host::EMULATORS)]
+    emulator: Option<String>,
     #[command(flatten)]
     host: crate::host::HostArgs,
     #[command(flatten)]
@@ -68,8 +73,13 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let mut host = args.host.host();
     let Loaded { mut config, mut learner, step, warnings } = read_learner(&args.run, &host, args.checkpoint)?;
-    for argument in &args.eval_env_args {
-        config = config.with(argument)?;
+    if let (Some(_), false) = (&args.emulator, is_atari(&config.env)) {
+        bail!("--emulator is for the games of Atari (atari:GAME), and {} is none", config.env);
+    }
+    let emulator =
+        args.emulator.iter().map(|who| format!("evaluation.env_args.{}={who}", Emulator::ARGUMENT));
+    for argument in args.eval_env_args.iter().cloned().chain(emulator) {
+        config = config.with(&argument)?;
     }
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     args.trust.settle(&mut host, std::slice::from_ref(&config))?;

@@ -9,6 +9,9 @@ use std::time::Duration;
 // What `train` and `eval` have in common. No doc comment: clap would make it the help text of both.
 #[derive(clap::Args)]
 pub struct HostArgs {
+    /// The folder of ROMs for atari: games [default: $ADFQ_ROMS, or those of ale-py]
+    #[arg(long, value_name = "DIR")]
+    roms: Option<PathBuf>,
     /// The Python for gym: and atari: [default: that of the active virtual environment, or else python3]
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
@@ -16,6 +19,9 @@ pub struct HostArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     worker_timeout: u64,
 }
+
+/// Who can play a game of Atari.
+pub const EMULATORS: [&str; 2] = ["native", "ale"];
 
 /// Threads or processes for each core, beyond which they only get in each other's way.
 const PER_CORE: usize = 32;
@@ -36,6 +42,8 @@ impl HostArgs {
     pub fn host(&self) -> Host {
         let timeout = Duration::from_secs(self.worker_timeout);
         let gym = Gym { python: self.python.clone(), timeout, ..Gym::default() };
-        Host { registry: Registry::with_gym(gym), ..Host::here() }
+        let mut registry = Registry::with_gym(gym);
+        registry.roms = self.roms.clone();
+        Host { registry, ..Host::here() }
     }
 }

@@ -1,7 +1,7 @@
 //! `adfq train`: a deep agent learns an environment, and leaves a run folder.
 
 use crate::device::Choice;
-use crate::host::parse_threads;
+use crate::host::{EMULATORS, parse_threads};
 use crate::output::say;
 use crate::progress::{Bars, Signalled};
 use adfq_deep::algorithm::Algorithms;
@@ -10,6 +10,7 @@ use adfq_deep::run::folder::read_config;
 use adfq_deep::run::replay_bytes;
 use adfq_deep::training::{Job, Resources, Training, folder_name, jobs_in};
 use adfq_deep::{Config, Host};
+use adfq_env::atari::Emulator;
 use adfq_env::{Args as EnvArgs, Space};
 use anyhow::{Result, bail};
 use clap::builder::PossibleValuesParser;
@@ -35,6 +36,7 @@ Examples:
   adfq train gym:LunarLander-v3 --eval-env-args enable_wind=true
   adfq train gym:Pendulum-v1 --wrap 'DiscretizeAction(bins=5)' --wrap 'TimeLimit(100)'
   adfq train atari:pong --preset atari-paper --steps 1000000
+  adfq train atari:pong --emulator ale             # with ale-py in place of our own
   adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
   adfq train --resume runs/cartpole-adfq-thompson-0
   adfq train --resume runs/cartpole-adfq-thompson-0 --steps 200000    # longer
@@ -43,8 +45,9 @@ A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
 checkpoints and TensorBoard events. A finished run gives its replay memory back. Ctrl-C, SIGTERM and SIGHUP save and stop; the
 exit status is then 130, 143 or 129. After a kill or a
 power cut --resume goes on from the last checkpoint; either way the run ends with
-the same bits as one that was never stopped. In gym: and atari: environments, whose
-inner state is out of reach, episodes under way are cut off instead.")]
+the same bits as one that was never stopped. In gym: environments, and in atari: ones
+that ALE plays, whose inner state is out of reach, episodes under way are cut off
+instead.")]
 pub struct Args {
     /// The environment: cartpole, acrobot, mountaincar, deepsea-10, minatar/breakout, ... (a wrong name lists all);
     /// bsuite:ID (bsuite:deep_sea/0); gym:ID for any of
@@ -101,6 +104,10 @@ pub struct Args {
     /// Sticky actions on atari:GAME: an action is repeated with probability 0.25
     #[arg(long, conflicts_with = "resume")]
     sticky: bool,
+    /// Who plays atari:GAME: native, our own emulator in this process, or ale, in Python [default: native for the games that
+    /// it plays exactly as ALE does]
+    #[arg(long, value_name = "WHO", value_parser = EMULATORS, conflicts_with = "resume")]
+    emulator: Option<String>,
     /// Settings to start from: tuned for the environment and the agent (`adfq presets` lists them), or default where there
     /// are none; default; paper; atari-paper; or bsuite
     #[arg(long, default_value = "tuned", conflicts_with = "resume")]
@@ -242,11 +249,14 @@ impl Args {
     }
 
     fn env_args(&self, envs: &[String]) -> Result<EnvArgs> {
-        if let (true, Some(env)) = (self.sticky, envs.iter().find(|env| !is_atari(env))) {
-            bail!("--sticky is for the games of Atari (atari:GAME), and {env} is none");
+        let flags = [("--sticky", self.sticky), ("--emulator", self.emulator.is_some())];
+        let flag = flags.iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        if let (Some(flag), Some(env)) = (flag, envs.iter().find(|env| !is_atari(env))) {
+            bail!("{flag} is for the games of Atari (atari:GAME), and {env} is none");
         }
         let sticky = self.sticky.then(|| ("repeat_action_probability".to_owned(), 0.25.into()));
-        Ok(sticky.into_iter().collect())
+        let emulator = self.emulator.clone().map(|who| (Emulator::ARGUMENT.to_owned(), who.into()));
+        Ok(sticky.into_iter().chain(emulator).collect())
     }
 
     fn config_file(&self) -> Result<Option<Config>> {

@@ -93,6 +93,7 @@ fn pong_is_killed_resumed_and_evaluated() {
     let folder = tempdir().unwrap();
     let run_folder = folder.path().join("pong");
     let mut command = train("atari:pong", &SHORT, &run_folder, &python);
+    command.args(["--emulator", "ale"]);
     let mut run = command.stderr(Stdio::null()).spawn().unwrap();
     wait_for(20, &run_folder, &mut run);
     let workers = children(run.id());

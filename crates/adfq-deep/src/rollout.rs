@@ -100,7 +100,7 @@ impl Rollouts {
     /// The learner of a checkpoint, in an environment as its evaluations had.
     pub fn load(folder: &Path, host: &Host, which: Checkpoint) -> Result<Self> {
         let Loaded { config, learner, step, warnings } = read_learner(folder, host, which)?;
-        if host.registry.is_outside(&config.env) {
+        if host.registry.is_outside(&config.env, &config.evaluation_args()) {
             return Err(Error::Unsaveable { env: config.env });
         }
         let env = host.env(&config, false)?;

@@ -395,7 +395,8 @@ impl Trainer {
         watch.lap_after_steps();
         backend.learn(runs)?;
         let step = runs.iter().map(Run::step).max().unwrap_or(0);
-        let parallel = runs[0].host.registry.is_outside(&runs[0].config.env);
+        let parallel =
+            runs[0].host.registry.is_outside(&runs[0].config.env, &runs[0].config.evaluation_args());
         let sound = runs.iter_mut().filter(|run| run.failure.is_none());
         let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
         let round = Round { name: format!("evaluation/{step}"), episodes, parallel, step };

@@ -245,12 +245,8 @@ impl Training {
         let args = env_args(&args, &self.settings)?;
         let own = self.config.as_ref().map_or(&[][..], |config| &config.wrappers[..]);
         let wrappers = wrappers(own, &self.settings)?;
-        let spec = EnvSpec {
-            args: args.clone(),
-            wrappers: wrappers.clone(),
-            purpose: Purpose::Evaluation,
-            ..EnvSpec::new(env)
-        };
+        let spec =
+            EnvSpec { args, wrappers: wrappers.clone(), purpose: Purpose::Evaluation, ..EnvSpec::new(env) };
         let made = self.host.registry.env(&spec)?;
         let config = match &self.config {
             Some(config) => config.clone(),
@@ -258,7 +254,8 @@ impl Training {
             None if self.preset == TUNED => Config::preset("default", env, made.space())?,
             None => Config::preset(&self.preset, env, made.space())?,
         };
-        Ok((Config { env: env.to_owned(), env_args: args, wrappers, ..config }, made.space().clone()))
+        let env_args = self.host.registry.settled(&spec)?;
+        Ok((Config { env: env.to_owned(), env_args, wrappers, ..config }, made.space().clone()))
     }
 
     /// The configuration for an agent and its policy; none stands for those it has.

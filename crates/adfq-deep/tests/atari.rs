@@ -36,7 +36,9 @@ fn play(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
 fn sampled_observations_are_those_of_frame_stack_observation() {
     let Some(python) = python() else { return };
     let gym = Gym { python: Some(python.clone()), ..Gym::default() };
-    let mut envs = Registry::with_gym(gym).envs(&EnvSpec::new("atari:breakout"), 1).unwrap();
+    let args = [("emulator".to_owned(), "ale".into())].into_iter().collect();
+    let spec = EnvSpec { args, ..EnvSpec::new("atari:breakout") };
+    let mut envs = Registry::with_gym(gym).envs(&spec, 1).unwrap();
     envs.reset(8).unwrap();
     // Too small for all of it: the oldest are overwritten.
     let settings = ReplaySettings { capacity: 500, n_step: 1, priority: None };

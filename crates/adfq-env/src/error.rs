@@ -137,6 +137,46 @@ pub enum Error {
         /// Where it was looked for.
         tried: String,
     },
+    /// A folder without the ROM of a game.
+    #[error(
+        "there is no ROM of {env} in {}: {reason}; name a folder that has it (--roms DIR or ADFQ_ROMS), or install ale-py, which has them all",
+        folder.display()
+    )]
+    Roms {
+        /// The environment.
+        env: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+        /// What is there instead.
+        reason: String,
+    },
+    /// No ROMs, since there is no `ale-py`.
+    #[error(
+        "{env} needs the ROM of the game, and {python} has no ale-py to take it from; install it with: {python} -m pip install 'ale-py>=0.12', or name a folder of ROMs (--roms DIR or ADFQ_ROMS)",
+        python = python.display()
+    )]
+    NoRoms {
+        /// The environment.
+        env: String,
+        /// The interpreter.
+        python: PathBuf,
+    },
+    /// A game that our own emulator does not play, or not so.
+    #[error("{env} cannot be played without ALE: {reason}; --emulator ale plays it with ale-py")]
+    Atari {
+        /// The environment.
+        env: String,
+        /// Why.
+        reason: String,
+    },
+    /// An emulator that there is not.
+    #[error("the emulator of {env} cannot be {value}: it is \"native\", which is ours, or \"ale\"")]
+    Emulator {
+        /// The environment.
+        env: String,
+        /// What was asked for.
+        value: String,
+    },
     /// A system without the means for workers.
     #[error("{env} runs in a worker process, which this system is not supported for: use Linux or macOS")]
     System {

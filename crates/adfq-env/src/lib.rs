@@ -71,6 +71,7 @@
 //! # Ok::<(), adfq_env::Error>(())
 //! ```
 
+pub mod atari;
 pub mod bsuite;
 mod classic;
 mod episode;

@@ -1,6 +1,7 @@
 //! Environments by name: what has to be said to make one ([`EnvSpec`]) and who knows how ([`Registry`]). A registry
-//! knows the environments of this crate, those in worker processes (`gym:` and `atari:`), and those a user registers.
+//! knows the environments of this crate, those in worker processes (`gym:`, and `atari:` where ALE plays), and those a user registers.
 
+use crate::atari::{self, Emulator};
 use crate::bsuite::{self, EXPERIMENTS};
 use crate::gym::{self, Gym, Kind};
 use crate::minatar::{Asterix, Breakout, Freeway, Game, MinAtar, Seaquest, Settings, SpaceInvaders};
@@ -8,6 +9,7 @@ use crate::{Acrobot, CartPole, Env, Envs, Error, MdpEnv, MountainCar, Result, Ti
 use adfq::mdp::{self, DeepSea};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Arguments of an environment, as JSON: what `gymnasium.make` takes by keyword.
@@ -85,8 +87,8 @@ where
 ///   name without a version means too, and `-v0` with all six;
 /// - `bsuite:EXPERIMENT/NUMBER` for every setting of [`bsuite`]; `bsuite:mnist/0` and its like take the argument `data`;
 /// - `mdp/NAME` for each domain of [`adfq::mdp::names`], cut off after 1000 steps;
-/// - `gym:ID` for any environment of Gymnasium and `atari:GAME` for the games of ALE, in worker processes that run as
-///   [`Registry::gym`] says.
+/// - `gym:ID` for any environment of Gymnasium, in worker processes that run as [`Registry::gym`] says;
+/// - `atari:GAME` for the games of Atari, with ROMs from [`Registry::roms`] or `ale-py`. Those that [`atari`] does not play are played by ALE in such a worker.
 ///
 /// [`Registry::register`] adds to them. Names are compared in lower case. A clone is cheap.
 ///
@@ -103,6 +105,8 @@ where
 pub struct Registry {
     /// How worker processes are run, for the environments that need one.
     pub gym: Gym,
+    /// The folder of ROMs for `atari:` games of this process; without one, that of the variable `ADFQ_ROMS`, or of `ale-py`.
+    pub roms: Option<PathBuf>,
     registered: Arc<BTreeMap<String, Arc<dyn Maker>>>,
 }
 
@@ -144,7 +148,10 @@ impl Registry {
         self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
             (Some(maker), _) => maker.env(spec),
-            (None, Some((kind, id))) => gym::env(spec, &self.gym, kind, id),
+            (None, Some(_)) if Emulator::of(spec)? == Some(Emulator::Native) => {
+                Ok(Box::new(atari::env(spec, self.roms.as_deref(), &self.gym)?))
+            }
+            (None, Some((kind, id))) => gym::env(&outside(spec), &self.gym, kind, id),
             (None, None) => self.built_in(spec),
         }
     }
@@ -154,8 +161,10 @@ impl Registry {
         self.check_wrappers(spec)?;
         match (self.registered(spec), Kind::of(&spec.name)) {
             (Some(maker), _) => maker.envs(spec, count),
-            (None, Some((kind, id))) => gym::envs(spec, &self.gym, kind, id, count),
-            (None, None) => {
+            (None, Some((kind, id))) if Emulator::of(spec)? != Some(Emulator::Native) => {
+                gym::envs(&outside(spec), &self.gym, kind, id, count)
+            }
+            (None, _) => {
                 let envs = (0..count).map(|_| self.env(spec)).collect::<Result<_>>()?;
                 Ok(Box::new(VecEnv::new(envs)?.called(&spec.name)))
             }
@@ -177,14 +186,42 @@ impl Registry {
         registered.chain(built_in.filter(|name| !self.registered.contains_key(name))).collect()
     }
 
-    /// Whether environments of this name run in worker processes: they cannot be saved, and each costs a process.
+    /// Whether environments of this name, with these arguments, run in worker processes: they cannot be saved, and each costs a process.
     ///
     /// ```
-    /// let registry = adfq_env::Registry::default();
-    /// assert!(registry.is_outside("atari:pong") && !registry.is_outside("cartpole"));
+    /// use adfq_env::{Args, Registry};
+    ///
+    /// let registry = Registry::default();
+    /// let is_outside = |name: &str| registry.is_outside(name, &Args::new());
+    /// assert!(is_outside("gym:LunarLander-v3") && is_outside("atari:adventure"));
+    /// assert!(!is_outside("atari:pong") && !is_outside("cartpole"));
     /// ```
-    pub fn is_outside(&self, name: &str) -> bool {
-        !self.registered.contains_key(&name.to_lowercase()) && Kind::of(name).is_some()
+    pub fn is_outside(&self, name: &str, args: &Args) -> bool {
+        let spec = EnvSpec { args: args.clone(), ..EnvSpec::new(name) };
+        self.registered(&spec).is_none()
+            && Kind::of(name).is_some()
+            && !matches!(Emulator::of(&spec), Ok(Some(Emulator::Native)))
+    }
+
+    /// The arguments of an environment with what they leave open settled: who plays a game of Atari. A run keeps these, so that it goes on
+    /// with the same environment when more becomes possible.
+    ///
+    /// ```
+    /// use adfq_env::{EnvSpec, Registry};
+    ///
+    /// let settled = |name: &str| Registry::default().settled(&EnvSpec::new(name));
+    /// assert_eq!(settled("atari:pong")?["emulator"], "native");
+    /// assert!(settled("cartpole")?.is_empty());
+    /// # Ok::<(), adfq_env::Error>(())
+    /// ```
+    pub fn settled(&self, spec: &EnvSpec) -> Result<Args> {
+        let mut args = spec.args.clone();
+        if self.registered(spec).is_none()
+            && let Some(emulator) = Emulator::of(spec)?
+        {
+            args.insert(Emulator::ARGUMENT.to_owned(), emulator.name().into());
+        }
+        Ok(args)
     }
 
     fn check_wrappers(&self, spec: &EnvSpec) -> Result<()> {
@@ -231,6 +268,15 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry").field("names", &self.names()).field("gym", &self.gym).finish()
     }
+}
+
+/// What a worker is asked for: all but who it is.
+fn outside(spec: &EnvSpec) -> EnvSpec {
+    let mut spec = spec.clone();
+    if matches!(Kind::of(&spec.name), Some((Kind::Atari, _))) {
+        spec.args.remove(Emulator::ARGUMENT);
+    }
+    spec
 }
 
 /// The names that [`make`] knows: [`Registry::names`] of the default registry.

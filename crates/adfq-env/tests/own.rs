@@ -1,7 +1,7 @@
 //! Environments that are not of this crate: three methods, a name, and all else by default.
 
 use adfq_env::{
-    CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv,
+    Args, CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv,
 };
 
 /// Walk right along five cells; the last one pays.
@@ -174,7 +174,9 @@ fn the_latest_registration_wins() {
     assert_eq!(["corridor", "cartpole", "gym:own-v0"].map(|name| actions(&registry, name)), [3, 4, 5]);
     // The versioned name is another, and still ours.
     assert_eq!(actions(&registry, "CartPole-v1"), 2);
-    assert!(!registry.is_outside("gym:Own-v0") && registry.is_outside("gym:Other-v0"));
+    assert!(
+        !registry.is_outside("gym:Own-v0", &Args::new()) && registry.is_outside("gym:Other-v0", &Args::new())
+    );
     // A clone taken before is not touched.
     assert_eq!([actions(&before, "corridor"), actions(&before, "cartpole")], [2, 2]);
     let names = registry.names();

@@ -4,6 +4,7 @@
 //! A checkpoint is one container of named sections. Replay frames are not in it: they are large and written once, so
 //! each checkpoint adds a *segment* file with the slots since the last one and lists the segments that it needs.
 
+use super::folder::played_by_ale;
 use super::needs::{check_learner_memory, check_memory_read_back, parameters};
 use super::{Best, Due, Lost, Run};
 use crate::algorithm::RewardRange;
@@ -352,7 +353,7 @@ fn empty_replay(
 
 fn read_config(file: &Container, path: &Path) -> Result<Config> {
     let text = std::str::from_utf8(file.get("config")?).map_err(|error| unfit(path, error))?;
-    Config::from_toml(text)
+    Config::from_toml(text).map(played_by_ale)
 }
 
 fn read_segment(folder: &Folder, entry: &SegmentEntry) -> Result<Segment> {

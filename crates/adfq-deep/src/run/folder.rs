@@ -18,9 +18,11 @@ use super::checkpoint::{self, LogLengths, Restored, Saved, SegmentEntry};
 use super::checkpointer::{Checkpointer, Files, Kept};
 use super::logs::{Clock, CsvLogs, TensorBoard, what_is_left};
 use super::{Run, Summary};
+use crate::config::is_atari;
 use crate::learner::Learner;
 use crate::trainer::Observers;
 use crate::{Config, Error, Host, Result, Timeline};
+use adfq_env::atari::Emulator;
 use adfq_files::{Folder, Lock};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -306,7 +308,17 @@ pub fn read_config(folder: &Path) -> Result<Config> {
         read => read?,
     };
     let text = String::from_utf8(bytes).map_err(|error| not_a_run(error.to_string()))?;
-    Config::from_toml(&text).map_err(|error| Error::in_file(&folder.join(CONFIG), error))
+    let config = Config::from_toml(&text).map_err(|error| Error::in_file(&folder.join(CONFIG), error))?;
+    Ok(played_by_ale(config))
+}
+
+/// Runs from before there was another emulator do not say which they have.
+pub(super) fn played_by_ale(mut config: Config) -> Config {
+    if is_atari(&config.env) {
+        let args = config.env_args.entry(Emulator::ARGUMENT);
+        args.or_insert_with(|| Emulator::Ale.name().into());
+    }
+    config
 }
 
 /// What a finished run reached; none if it has not come to its end, or has been made longer since.

@@ -15,7 +15,7 @@ const SEED: u64 = 17;
 
 /// Plays two environments of the vector side by side, each against its own reference.
 fn compare(python: &Path, game: &str, sticky: f64, steps: usize) -> [usize; 2] {
-    let args = if sticky > 0.0 { json!({"repeat_action_probability": sticky}) } else { json!({}) };
+    let args = json!({"emulator": "ale", "repeat_action_probability": sticky});
     let mut envs = maker(python.to_owned(), &format!("atari:{game}"), args).envs(2).unwrap();
     assert_eq!((envs.space().frame.as_slice(), envs.space().stack), (&[84, 84, 1][..], 4));
     let mut rng = stream(5, game);
@@ -74,7 +74,7 @@ fn sticky_actions_too() {
 #[test]
 fn evaluation_sees_whole_games() {
     let Some(python) = python() else { return };
-    let mut breakout = maker(python, "atari:Breakout", json!({}));
+    let mut breakout = maker(python, "atari:Breakout", json!({"emulator": "ale"}));
     breakout.spec = EnvSpec { purpose: Purpose::Evaluation, pictures: true, ..breakout.spec };
     let mut env = breakout.env().unwrap();
     assert_eq!(env.action_names(), ["NOOP", "FIRE", "RIGHT", "LEFT"]);

@@ -107,7 +107,7 @@ impl Cuda {
         let acting = Acting::new(&learners, runs[0].config.envs)?;
         let evaluating = Acting::new(&learners, players)?;
         let input = vec![0.0; space.observation_len()];
-        let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env);
+        let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env, &runs[0].config.env_args);
         let (staging, synced, one_step_on) = (Staging::default(), false, false);
         Ok(Self { learners, acting, evaluating, staging, players, input, synced, in_process, one_step_on })
     }
@@ -158,7 +158,7 @@ impl Cuda {
 fn add_players(runs: &mut [Run]) -> Result<usize> {
     let config = &runs[0].config;
     let most = config.evaluation.episodes.max(config.evaluation.final_episodes);
-    let outside = runs[0].host.registry.is_outside(&config.env);
+    let outside = runs[0].host.registry.is_outside(&config.env, &config.evaluation_args());
     let players = if outside { 1 } else { most.clamp(1, PLAYERS) };
     for run in runs {
         while run.players.len() < players {

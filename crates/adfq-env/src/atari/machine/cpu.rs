@@ -1,0 +1,623 @@
+//! The 6507: a 6502 with thirteen address lines and no interrupt pins.
+//!
+//! The clock of the bus moves on by all cycles of an instruction before the instruction reads or writes. On the chip the
+//! access that matters is the last cycle of nearly every instruction, so the chips see it at the right time. Undocumented
+//! instructions are here too, because games use them.
+
+use super::bus::Bus;
+use super::tape::Tape;
+
+/// Cycles of each instruction, without those for a branch taken or a page crossed.
+#[rustfmt::skip]
+const CYCLES: [u8; 256] = [
+    7, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 4, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 3, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 4, 2, 2, 2, 5, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    2, 6, 2, 6, 3, 3, 3, 3, 2, 2, 2, 2, 4, 4, 4, 4,  2, 6, 2, 6, 4, 4, 4, 4, 2, 5, 2, 5, 5, 5, 5, 5,
+    2, 6, 2, 6, 3, 3, 3, 3, 2, 2, 2, 2, 4, 4, 4, 4,  2, 5, 2, 5, 4, 4, 4, 4, 2, 4, 2, 4, 4, 4, 4, 4,
+    2, 6, 2, 8, 3, 3, 5, 5, 2, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    2, 6, 2, 8, 3, 3, 5, 5, 2, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+];
+
+/// The registers. The flags are kept as the values that they were set from, which is cheaper than a status byte.
+#[derive(Clone, Default)]
+pub(super) struct Cpu {
+    a: u8,
+    x: u8,
+    y: u8,
+    sp: u8,
+    pc: u16,
+    /// Bit 7 is the flag N.
+    negative: u8,
+    /// The flag Z is set if this is zero.
+    nonzero: u8,
+    carry: bool,
+    overflow: bool,
+    decimal: bool,
+    interrupt: bool,
+}
+
+impl Cpu {
+    /// The reset line: the program starts where the vector at $FFFC points.
+    pub(super) fn reset(&mut self, bus: &mut Bus) {
+        *self = Self { sp: 0xFF, nonzero: 1, ..Self::default() };
+        self.pc = bus.read_word(0xFFFC);
+    }
+
+    /// Runs until the frame is over, or for `limit` instructions.
+    pub(super) fn run(&mut self, bus: &mut Bus, limit: u32) {
+        for _ in 0..limit {
+            self.step(bus);
+            if bus.tia.frame_over() {
+                break;
+            }
+        }
+    }
+
+    /// All fields, to save or to restore them.
+    pub(super) fn state(&mut self, tape: &mut Tape) {
+        tape.byte(&mut self.a);
+        tape.byte(&mut self.x);
+        tape.byte(&mut self.y);
+        tape.byte(&mut self.sp);
+        tape.word(&mut self.pc);
+        tape.byte(&mut self.negative);
+        tape.byte(&mut self.nonzero);
+        tape.flag(&mut self.carry);
+        tape.flag(&mut self.overflow);
+        tape.flag(&mut self.decimal);
+        tape.flag(&mut self.interrupt);
+    }
+
+    fn status(&self) -> u8 {
+        self.negative & 0x80
+            | u8::from(self.overflow) << 6
+            | 0x30
+            | u8::from(self.decimal) << 3
+            | u8::from(self.interrupt) << 2
+            | u8::from(self.nonzero == 0) << 1
+            | u8::from(self.carry)
+    }
+
+    fn set_status(&mut self, status: u8) {
+        self.negative = status;
+        self.overflow = status & 0x40 != 0;
+        self.decimal = status & 0x08 != 0;
+        self.interrupt = status & 0x04 != 0;
+        self.nonzero = !status & 0x02;
+        self.carry = status & 0x01 != 0;
+    }
+
+    // --- Where the operand is.
+
+    #[inline(always)]
+    fn fetch(&mut self, bus: &mut Bus) -> u8 {
+        let byte = bus.read(self.pc);
+        self.pc = self.pc.wrapping_add(1);
+        byte
+    }
+
+    #[inline(always)]
+    fn zero_page(&mut self, bus: &mut Bus) -> u16 {
+        u16::from(self.fetch(bus))
+    }
+
+    #[inline(always)]
+    fn zero_page_plus(&mut self, bus: &mut Bus, index: u8) -> u16 {
+        u16::from(self.fetch(bus).wrapping_add(index))
+    }
+
+    #[inline(always)]
+    fn absolute(&mut self, bus: &mut Bus) -> u16 {
+        let low = self.fetch(bus);
+        u16::from_le_bytes([low, self.fetch(bus)])
+    }
+
+    #[inline(always)]
+    fn absolute_plus(&mut self, bus: &mut Bus, index: u8) -> u16 {
+        self.absolute(bus).wrapping_add(u16::from(index))
+    }
+
+    /// For instructions that only read: they take a cycle longer where adding the index carries into the high byte.
+    #[inline(always)]
+    fn absolute_plus_read(&mut self, bus: &mut Bus, index: u8) -> u16 {
+        let base = self.absolute(bus);
+        let address = base.wrapping_add(u16::from(index));
+        bus.clock += u64::from((base ^ address) & 0xFF00 != 0);
+        address
+    }
+
+    #[inline(always)]
+    fn indirect_x(&mut self, bus: &mut Bus) -> u16 {
+        let pointer = self.fetch(bus).wrapping_add(self.x);
+        bus.read_zero_page_word(pointer)
+    }
+
+    #[inline(always)]
+    fn indirect_y(&mut self, bus: &mut Bus) -> u16 {
+        let pointer = self.fetch(bus);
+        bus.read_zero_page_word(pointer).wrapping_add(u16::from(self.y))
+    }
+
+    #[inline(always)]
+    fn indirect_y_read(&mut self, bus: &mut Bus) -> u16 {
+        let pointer = self.fetch(bus);
+        let base = bus.read_zero_page_word(pointer);
+        let address = base.wrapping_add(u16::from(self.y));
+        bus.clock += u64::from((base ^ address) & 0xFF00 != 0);
+        address
+    }
+
+    // --- The stack.
+
+    #[inline(always)]
+    fn push(&mut self, bus: &mut Bus, value: u8) {
+        bus.write(0x100 | u16::from(self.sp), value);
+        self.sp = self.sp.wrapping_sub(1);
+    }
+
+    #[inline(always)]
+    fn pull(&mut self, bus: &mut Bus) -> u8 {
+        self.sp = self.sp.wrapping_add(1);
+        bus.read(0x100 | u16::from(self.sp))
+    }
+
+    // --- What is done with the operand.
+
+    #[inline(always)]
+    fn flags(&mut self, value: u8) {
+        self.negative = value;
+        self.nonzero = value;
+    }
+
+    #[inline(always)]
+    fn load_a(&mut self, value: u8) {
+        self.a = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    fn load_x(&mut self, value: u8) {
+        self.x = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    fn load_y(&mut self, value: u8) {
+        self.y = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    fn or(&mut self, value: u8) {
+        self.load_a(self.a | value);
+    }
+
+    #[inline(always)]
+    fn and(&mut self, value: u8) {
+        self.load_a(self.a & value);
+    }
+
+    #[inline(always)]
+    fn exclusive_or(&mut self, value: u8) {
+        self.load_a(self.a ^ value);
+    }
+
+    #[inline(always)]
+    fn compare(&mut self, register: u8, value: u8) {
+        self.carry = register >= value;
+        self.flags(register.wrapping_sub(value));
+    }
+
+    #[inline(always)]
+    fn bit(&mut self, value: u8) {
+        self.negative = value;
+        self.overflow = value & 0x40 != 0;
+        self.nonzero = self.a & value;
+    }
+
+    #[inline(always)]
+    fn add(&mut self, value: u8) {
+        if self.decimal {
+            return self.add_decimal(value);
+        }
+        let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
+        let result = sum as u8;
+        self.overflow = (self.a ^ result) & (value ^ result) & 0x80 != 0;
+        self.carry = sum > 0xFF;
+        self.load_a(result);
+    }
+
+    #[inline(always)]
+    fn subtract(&mut self, value: u8) {
+        if self.decimal {
+            return self.subtract_decimal(value);
+        }
+        self.add(!value);
+    }
+
+    #[cold]
+    fn add_decimal(&mut self, value: u8) {
+        let sum = decimal(self.a) + decimal(value) + i16::from(self.carry);
+        let result = to_decimal(sum);
+        self.overflow = (self.a ^ result) & 0x80 != 0 && (self.a ^ value) & 0x80 == 0;
+        self.carry = sum > 99;
+        self.load_a(result);
+    }
+
+    #[cold]
+    fn subtract_decimal(&mut self, value: u8) {
+        let difference = decimal(self.a) - decimal(value) - i16::from(!self.carry);
+        let result = to_decimal(difference + 100);
+        self.overflow = (self.a ^ value) & 0x80 != 0 && (self.a ^ result) & 0x80 != 0;
+        self.carry = difference >= 0;
+        self.load_a(result);
+    }
+
+    #[inline(always)]
+    fn shift_left(&mut self, value: u8) -> u8 {
+        self.carry = value & 0x80 != 0;
+        let result = value << 1;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    fn shift_right(&mut self, value: u8) -> u8 {
+        self.carry = value & 1 != 0;
+        let result = value >> 1;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    fn rotate_left(&mut self, value: u8) -> u8 {
+        let result = value << 1 | u8::from(self.carry);
+        self.carry = value & 0x80 != 0;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    fn rotate_right(&mut self, value: u8) -> u8 {
+        let result = value >> 1 | u8::from(self.carry) << 7;
+        self.carry = value & 1 != 0;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    fn increment(&mut self, value: u8) -> u8 {
+        let result = value.wrapping_add(1);
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    fn decrement(&mut self, value: u8) -> u8 {
+        let result = value.wrapping_sub(1);
+        self.flags(result);
+        result
+    }
+
+    /// Reads, changes and writes back.
+    #[inline(always)]
+    fn modify(&mut self, bus: &mut Bus, address: u16, change: impl FnOnce(&mut Self, u8) -> u8) -> u8 {
+        let value = bus.read(address);
+        let result = change(self, value);
+        bus.write(address, result);
+        result
+    }
+
+    #[inline(always)]
+    fn branch(&mut self, bus: &mut Bus, taken: bool) {
+        let offset = self.fetch(bus) as i8;
+        if taken {
+            let target = self.pc.wrapping_add_signed(i16::from(offset));
+            bus.clock += 1 + u64::from((target ^ self.pc) & 0xFF00 != 0);
+            self.pc = target;
+        }
+    }
+
+    // --- Undocumented instructions: two operations in one.
+
+    /// LAX.
+    #[inline(always)]
+    fn load_a_and_x(&mut self, value: u8) {
+        self.load_a(value);
+        self.x = value;
+    }
+
+    /// DCP.
+    fn decrement_compare(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::decrement);
+        self.compare(self.a, result);
+    }
+
+    /// ISB.
+    fn increment_subtract(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::increment);
+        self.subtract(result);
+    }
+
+    /// SLO.
+    fn shift_left_or(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::shift_left);
+        self.or(result);
+    }
+
+    /// RLA.
+    fn rotate_left_and(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::rotate_left);
+        self.and(result);
+    }
+
+    /// SRE.
+    fn shift_right_exclusive_or(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::shift_right);
+        self.exclusive_or(result);
+    }
+
+    /// RRA.
+    fn rotate_right_add(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::rotate_right);
+        self.add(result);
+    }
+
+    /// ARR: AND, then ROR with flags of its own.
+    fn and_rotate_right(&mut self, value: u8) {
+        let both = self.a & value;
+        let result = both >> 1 | u8::from(self.carry) << 7;
+        self.load_a(result);
+        self.carry = result & 0x40 != 0;
+        self.overflow = (result ^ result << 1) & 0x40 != 0;
+    }
+
+    /// One instruction.
+    #[inline(always)]
+    fn step(&mut self, bus: &mut Bus) {
+        let opcode = self.fetch(bus);
+        bus.clock += u64::from(CYCLES[usize::from(opcode)]);
+        // An operand that is read, at the address of a mode.
+        macro_rules! operand {
+            (imm) => { self.fetch(bus) };
+            ($mode:ident) => {{ let address = address!($mode); bus.read(address) }};
+        }
+        // The address of an operand that is only read.
+        macro_rules! address {
+            (zp) => { self.zero_page(bus) };
+            (zpx) => {{ let x = self.x; self.zero_page_plus(bus, x) }};
+            (zpy) => {{ let y = self.y; self.zero_page_plus(bus, y) }};
+            (abs) => { self.absolute(bus) };
+            (absx) => {{ let x = self.x; self.absolute_plus_read(bus, x) }};
+            (absy) => {{ let y = self.y; self.absolute_plus_read(bus, y) }};
+            (indx) => { self.indirect_x(bus) };
+            (indy) => { self.indirect_y_read(bus) };
+        }
+        // The address of an operand that is written.
+        macro_rules! target {
+            (absx) => {{ let x = self.x; self.absolute_plus(bus, x) }};
+            (absy) => {{ let y = self.y; self.absolute_plus(bus, y) }};
+            (indy) => { self.indirect_y(bus) };
+            ($mode:ident) => { address!($mode) };
+        }
+        macro_rules! with {
+            ($do:ident $mode:ident) => {{ let value = operand!($mode); self.$do(value) }};
+        }
+        macro_rules! store {
+            ($value:expr, $mode:ident) => {{ let address = target!($mode); bus.write(address, $value) }};
+        }
+        macro_rules! modify {
+            ($do:ident $mode:ident) => {{ let address = target!($mode); self.modify(bus, address, Self::$do); }};
+        }
+        macro_rules! both {
+            ($do:ident $mode:ident) => {{ let address = target!($mode); self.$do(bus, address) }};
+        }
+        match opcode {
+            0x00 => self.software_interrupt(bus),
+            0x01 => with!(or indx), 0x05 => with!(or zp), 0x09 => with!(or imm), 0x0D => with!(or abs),
+            0x11 => with!(or indy), 0x15 => with!(or zpx), 0x19 => with!(or absy), 0x1D => with!(or absx),
+            0x21 => with!(and indx), 0x25 => with!(and zp), 0x29 => with!(and imm), 0x2D => with!(and abs),
+            0x31 => with!(and indy), 0x35 => with!(and zpx), 0x39 => with!(and absy), 0x3D => with!(and absx),
+            0x41 => with!(exclusive_or indx), 0x45 => with!(exclusive_or zp),
+            0x49 => with!(exclusive_or imm), 0x4D => with!(exclusive_or abs),
+            0x51 => with!(exclusive_or indy), 0x55 => with!(exclusive_or zpx),
+            0x59 => with!(exclusive_or absy), 0x5D => with!(exclusive_or absx),
+            0x61 => with!(add indx), 0x65 => with!(add zp), 0x69 => with!(add imm), 0x6D => with!(add abs),
+            0x71 => with!(add indy), 0x75 => with!(add zpx), 0x79 => with!(add absy), 0x7D => with!(add absx),
+            0xE1 => with!(subtract indx), 0xE5 => with!(subtract zp),
+            0xE9 | 0xEB => with!(subtract imm), 0xED => with!(subtract abs),
+            0xF1 => with!(subtract indy), 0xF5 => with!(subtract zpx),
+            0xF9 => with!(subtract absy), 0xFD => with!(subtract absx),
+            0xA1 => with!(load_a indx), 0xA5 => with!(load_a zp), 0xA9 => with!(load_a imm), 0xAD => with!(load_a abs),
+            0xB1 => with!(load_a indy), 0xB5 => with!(load_a zpx), 0xB9 => with!(load_a absy), 0xBD => with!(load_a absx),
+            0xA2 => with!(load_x imm), 0xA6 => with!(load_x zp), 0xAE => with!(load_x abs),
+            0xB6 => with!(load_x zpy), 0xBE => with!(load_x absy),
+            0xA0 => with!(load_y imm), 0xA4 => with!(load_y zp), 0xAC => with!(load_y abs),
+            0xB4 => with!(load_y zpx), 0xBC => with!(load_y absx),
+            0x81 => store!(self.a, indx), 0x85 => store!(self.a, zp), 0x8D => store!(self.a, abs),
+            0x91 => store!(self.a, indy), 0x95 => store!(self.a, zpx), 0x99 => store!(self.a, absy), 0x9D => store!(self.a, absx),
+            0x86 => store!(self.x, zp), 0x8E => store!(self.x, abs), 0x96 => store!(self.x, zpy),
+            0x84 => store!(self.y, zp), 0x8C => store!(self.y, abs), 0x94 => store!(self.y, zpx),
+            0xC1 => { let value = operand!(indx); self.compare(self.a, value) }
+            0xC5 => { let value = operand!(zp); self.compare(self.a, value) }
+            0xC9 => { let value = operand!(imm); self.compare(self.a, value) }
+            0xCD => { let value = operand!(abs); self.compare(self.a, value) }
+            0xD1 => { let value = operand!(indy); self.compare(self.a, value) }
+            0xD5 => { let value = operand!(zpx); self.compare(self.a, value) }
+            0xD9 => { let value = operand!(absy); self.compare(self.a, value) }
+            0xDD => { let value = operand!(absx); self.compare(self.a, value) }
+            0xE0 => { let value = operand!(imm); self.compare(self.x, value) }
+            0xE4 => { let value = operand!(zp); self.compare(self.x, value) }
+            0xEC => { let value = operand!(abs); self.compare(self.x, value) }
+            0xC0 => { let value = operand!(imm); self.compare(self.y, value) }
+            0xC4 => { let value = operand!(zp); self.compare(self.y, value) }
+            0xCC => { let value = operand!(abs); self.compare(self.y, value) }
+            0x24 => with!(bit zp), 0x2C => with!(bit abs),
+            0x06 => modify!(shift_left zp), 0x0E => modify!(shift_left abs),
+            0x16 => modify!(shift_left zpx), 0x1E => modify!(shift_left absx),
+            0x26 => modify!(rotate_left zp), 0x2E => modify!(rotate_left abs),
+            0x36 => modify!(rotate_left zpx), 0x3E => modify!(rotate_left absx),
+            0x46 => modify!(shift_right zp), 0x4E => modify!(shift_right abs),
+            0x56 => modify!(shift_right zpx), 0x5E => modify!(shift_right absx),
+            0x66 => modify!(rotate_right zp), 0x6E => modify!(rotate_right abs),
+            0x76 => modify!(rotate_right zpx), 0x7E => modify!(rotate_right absx),
+            0xC6 => modify!(decrement zp), 0xCE => modify!(decrement abs),
+            0xD6 => modify!(decrement zpx), 0xDE => modify!(decrement absx),
+            0xE6 => modify!(increment zp), 0xEE => modify!(increment abs),
+            0xF6 => modify!(increment zpx), 0xFE => modify!(increment absx),
+            0x0A => self.a = self.shift_left(self.a),
+            0x2A => self.a = self.rotate_left(self.a),
+            0x4A => self.a = self.shift_right(self.a),
+            0x6A => self.a = self.rotate_right(self.a),
+            0xE8 => self.x = self.increment(self.x),
+            0xC8 => self.y = self.increment(self.y),
+            0xCA => self.x = self.decrement(self.x),
+            0x88 => self.y = self.decrement(self.y),
+            0xAA => self.load_x(self.a),
+            0xA8 => self.load_y(self.a),
+            0x8A => self.load_a(self.x),
+            0x98 => self.load_a(self.y),
+            0xBA => self.load_x(self.sp),
+            0x9A => self.sp = self.x,
+            0x18 => self.carry = false,
+            0x38 => self.carry = true,
+            0x58 => self.interrupt = false,
+            0x78 => self.interrupt = true,
+            0xB8 => self.overflow = false,
+            0xD8 => self.decimal = false,
+            0xF8 => self.decimal = true,
+            0x10 => self.branch(bus, self.negative & 0x80 == 0),
+            0x30 => self.branch(bus, self.negative & 0x80 != 0),
+            0x50 => self.branch(bus, !self.overflow),
+            0x70 => self.branch(bus, self.overflow),
+            0x90 => self.branch(bus, !self.carry),
+            0xB0 => self.branch(bus, self.carry),
+            0xD0 => self.branch(bus, self.nonzero != 0),
+            0xF0 => self.branch(bus, self.nonzero == 0),
+            0x4C => self.pc = self.absolute(bus),
+            0x6C => self.jump_indirect(bus),
+            0x20 => self.call(bus),
+            0x60 => self.return_from_call(bus),
+            0x40 => self.return_from_interrupt(bus),
+            0x08 => self.push(bus, self.status()),
+            0x28 => { let status = self.pull(bus); self.set_status(status) }
+            0x48 => self.push(bus, self.a),
+            0x68 => { let value = self.pull(bus); self.load_a(value) }
+            // Undocumented from here on.
+            0xA3 => with!(load_a_and_x indx), 0xA7 => with!(load_a_and_x zp), 0xAF => with!(load_a_and_x abs),
+            0xB3 => with!(load_a_and_x indy), 0xB7 => with!(load_a_and_x zpy), 0xBF => with!(load_a_and_x absy),
+            0x83 => store!(self.a & self.x, indx), 0x87 => store!(self.a & self.x, zp),
+            0x8F => store!(self.a & self.x, abs), 0x97 => store!(self.a & self.x, zpy),
+            0xC3 => both!(decrement_compare indx), 0xC7 => both!(decrement_compare zp), 0xCF => both!(decrement_compare abs),
+            0xD3 => both!(decrement_compare indy), 0xD7 => both!(decrement_compare zpx),
+            0xDB => both!(decrement_compare absy), 0xDF => both!(decrement_compare absx),
+            0xE3 => both!(increment_subtract indx), 0xE7 => both!(increment_subtract zp), 0xEF => both!(increment_subtract abs),
+            0xF3 => both!(increment_subtract indy), 0xF7 => both!(increment_subtract zpx),
+            0xFB => both!(increment_subtract absy), 0xFF => both!(increment_subtract absx),
+            0x03 => both!(shift_left_or indx), 0x07 => both!(shift_left_or zp), 0x0F => both!(shift_left_or abs),
+            0x13 => both!(shift_left_or indy), 0x17 => both!(shift_left_or zpx),
+            0x1B => both!(shift_left_or absy), 0x1F => both!(shift_left_or absx),
+            0x23 => both!(rotate_left_and indx), 0x27 => both!(rotate_left_and zp), 0x2F => both!(rotate_left_and abs),
+            0x33 => both!(rotate_left_and indy), 0x37 => both!(rotate_left_and zpx),
+            0x3B => both!(rotate_left_and absy), 0x3F => both!(rotate_left_and absx),
+            0x43 => both!(shift_right_exclusive_or indx), 0x47 => both!(shift_right_exclusive_or zp),
+            0x4F => both!(shift_right_exclusive_or abs), 0x53 => both!(shift_right_exclusive_or indy),
+            0x57 => both!(shift_right_exclusive_or zpx), 0x5B => both!(shift_right_exclusive_or absy),
+            0x5F => both!(shift_right_exclusive_or absx),
+            0x63 => both!(rotate_right_add indx), 0x67 => both!(rotate_right_add zp), 0x6F => both!(rotate_right_add abs),
+            0x73 => both!(rotate_right_add indy), 0x77 => both!(rotate_right_add zpx),
+            0x7B => both!(rotate_right_add absy), 0x7F => both!(rotate_right_add absx),
+            0x0B | 0x2B => { with!(and imm); self.carry = self.negative & 0x80 != 0 }
+            0x4B => { with!(and imm); self.a = self.shift_right(self.a) }
+            0x6B => with!(and_rotate_right imm),
+            0xAB => { with!(and imm); self.x = self.a }
+            0xCB => {
+                let value = operand!(imm);
+                let both = self.a & self.x;
+                self.carry = both >= value;
+                self.load_x(both.wrapping_sub(value));
+            }
+            0x8B => { let value = operand!(imm); self.load_a(self.x & value) }
+            0xBB => {
+                let value = operand!(absy) & self.sp;
+                self.sp = value;
+                self.load_a_and_x(value);
+            }
+            0x9B => { let address = target!(absy); self.sp = self.a & self.x; store_high(bus, address, self.sp) }
+            0x9C => { let address = target!(absx); store_high(bus, address, self.y) }
+            0x9E => { let address = target!(absy); store_high(bus, address, self.x) }
+            0x9F => { let address = target!(absy); store_high(bus, address, self.a & self.x) }
+            0x93 => { let address = target!(indy); store_high(bus, address, self.a & self.x) }
+            // Instructions that do nothing, but may read.
+            0x80 | 0x82 | 0x89 | 0xC2 | 0xE2 => { operand!(imm); }
+            0x04 | 0x44 | 0x64 => { operand!(zp); }
+            0x14 | 0x34 | 0x54 | 0x74 | 0xD4 | 0xF4 => { operand!(zpx); }
+            0x0C => { operand!(abs); }
+            0x1C | 0x3C | 0x5C | 0x7C | 0xDC | 0xFC => { operand!(absx); }
+            0x1A | 0x3A | 0x5A | 0x7A | 0xDA | 0xEA | 0xFA => {}
+            // The chip locks up: the program stands still on this instruction.
+            0x02 | 0x12 | 0x22 | 0x32 | 0x42 | 0x52 | 0x62 | 0x72 | 0x92 | 0xB2 | 0xD2 | 0xF2 => {
+                self.pc = self.pc.wrapping_sub(1);
+            }
+        }
+    }
+
+    fn software_interrupt(&mut self, bus: &mut Bus) {
+        self.pc = self.pc.wrapping_add(1);
+        let [low, high] = self.pc.to_le_bytes();
+        self.push(bus, high);
+        self.push(bus, low);
+        self.push(bus, self.status());
+        self.interrupt = true;
+        self.pc = bus.read_word(0xFFFE);
+    }
+
+    fn call(&mut self, bus: &mut Bus) {
+        let low = self.fetch(bus);
+        // The address of the last byte of the instruction is pushed before that byte is read.
+        let [return_low, return_high] = self.pc.to_le_bytes();
+        self.push(bus, return_high);
+        self.push(bus, return_low);
+        self.pc = u16::from_le_bytes([low, bus.read(self.pc)]);
+    }
+
+    fn return_from_call(&mut self, bus: &mut Bus) {
+        let low = self.pull(bus);
+        let high = self.pull(bus);
+        self.pc = u16::from_le_bytes([low, high]).wrapping_add(1);
+    }
+
+    fn return_from_interrupt(&mut self, bus: &mut Bus) {
+        let status = self.pull(bus);
+        self.set_status(status);
+        let low = self.pull(bus);
+        let high = self.pull(bus);
+        self.pc = u16::from_le_bytes([low, high]);
+    }
+
+    /// The chip does not carry into the high byte of the pointer.
+    fn jump_indirect(&mut self, bus: &mut Bus) {
+        let pointer = self.absolute(bus);
+        let low = bus.read(pointer);
+        let high = bus.read(pointer & 0xFF00 | pointer.wrapping_add(1) & 0x00FF);
+        self.pc = u16::from_le_bytes([low, high]);
+    }
+}
+
+/// The undocumented stores that mix the high byte of the address into the value.
+fn store_high(bus: &mut Bus, address: u16, value: u8) {
+    bus.write(address, value & ((address >> 8) as u8).wrapping_add(1));
+}
+
+/// The number that two decimal digits stand for.
+fn decimal(byte: u8) -> i16 {
+    i16::from(byte >> 4) * 10 + i16::from(byte & 0x0F)
+}
+
+/// The last two decimal digits of a number, as a byte.
+fn to_decimal(number: i16) -> u8 {
+    let rest = number.rem_euclid(100) as u8;
+    (rest / 10) << 4 | rest % 10
+}

@@ -1,0 +1,163 @@
+//! The Atari 2600: processor, picture, timer and cartridge, as ALE runs them.
+//!
+//! The machine knows no game. What it is given is a cartridge and, for each frame, what the player does. It was written from
+//! descriptions of the hardware and from watching what `ale-py` does; where the two differ, it does what `ale-py` does.
+
+mod bus;
+mod cartridge;
+mod controller;
+mod cpu;
+mod random;
+mod riot;
+mod tape;
+mod tia;
+
+pub use controller::Controller;
+
+use bus::Bus;
+use cartridge::Cartridge;
+use controller::Ports;
+use cpu::Cpu;
+use random::MersenneTwister;
+use tape::Tape;
+use tia::Tia;
+pub use tia::Shown;
+
+/// Why there is no machine.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A cartridge of a size that no known type has.
+    #[error("a cartridge of {bytes} bytes is of no known type: it has 2, 4, 8, 16 or 32 kilobytes")]
+    Size {
+        /// The size.
+        bytes: usize,
+    },
+    /// Bytes that are not the state of this machine.
+    #[error("these are not the bytes of a saved machine with this cartridge")]
+    State,
+}
+
+/// What the player and the switches of the console do during a frame.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// The joystick.
+    pub up: bool,
+    /// The joystick.
+    pub down: bool,
+    /// The joystick, or the paddle that turns.
+    pub left: bool,
+    /// The joystick, or the paddle that turns.
+    pub right: bool,
+    /// The button.
+    pub fire: bool,
+    /// The switch that starts a game.
+    pub reset: bool,
+    /// The switch that selects a game.
+    pub select: bool,
+}
+
+/// ALE's generator starts from this number, whatever seed is set.
+const SEED: u32 = 4_753_849;
+
+/// A frame ends after this many instructions if the program does not end it.
+const INSTRUCTIONS: u32 = 25_000;
+
+/// The console with a cartridge in it.
+#[derive(Clone)]
+pub struct Machine {
+    cpu: Cpu,
+    bus: Bus,
+    random: MersenneTwister,
+    ports: Ports,
+}
+
+impl Machine {
+    /// The machine as ALE has it when a game was loaded, before its start sequence.
+    pub fn new(rom: &[u8]) -> Result<Self, Error> {
+        Self::with(rom, Controller::Joystick, Shown { top: 34, rows: 210 })
+    }
+
+    /// The same with another controller.
+    pub fn with(rom: &[u8], controller: Controller, shown: Shown) -> Result<Self, Error> {
+        let mut random = MersenneTwister::new(SEED);
+        let ram = std::array::from_fn(|_| random.draw() as u8);
+        let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new(shown));
+        let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
+        machine.power_on();
+        machine.power_on();
+        for _ in 0..60 {
+            machine.frame(Input::default(), false);
+        }
+        machine.power_on();
+        Ok(machine)
+    }
+
+    /// The power switch: memory keeps its contents, the timer does not.
+    pub fn power_on(&mut self) {
+        let timer = 25 + (self.random.draw() % 75) as u8;
+        self.bus.riot.reset(timer, self.bus.clock);
+        self.bus.tia.reset(self.bus.clock);
+        self.bus.cartridge.reset();
+        self.ports.reset();
+        self.cpu.reset(&mut self.bus);
+    }
+
+    /// ALE's `reset_game`: power on, a second without the player, and the reset switch.
+    pub fn start(&mut self) {
+        self.power_on();
+        for _ in 0..60 {
+            self.frame(Input::default(), true);
+        }
+        for _ in 0..8 {
+            self.frame(Input { reset: true, ..Input::default() }, true);
+        }
+    }
+
+    /// Runs one frame. `draw` false: the same in every respect, but the screen keeps its old picture.
+    pub fn frame(&mut self, input: Input, draw: bool) {
+        let pins = self.ports.apply(input);
+        let switches = 0x3F & !(u8::from(input.reset) | u8::from(input.select) << 1);
+        self.bus.switches = [pins.directions, switches];
+        self.bus.tia.set_pins(pins.buttons, pins.charge);
+        self.bus.tia.begin_frame(self.bus.clock, draw);
+        self.cpu.run(&mut self.bus, INSTRUCTIONS);
+    }
+
+    /// The 128 bytes of memory.
+    pub fn ram(&self) -> &[u8; 128] {
+        &self.bus.ram
+    }
+
+    /// Palette indices, [`height`](Self::height) rows of 160.
+    pub fn screen(&self) -> &[u8] {
+        self.bus.tia.screen()
+    }
+
+    /// Rows of the screen.
+    pub fn height(&self) -> usize {
+        self.screen().len() / 160
+    }
+
+    /// Appends all state.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        self.clone().state(&mut Tape::Save(out));
+    }
+
+    /// Takes up a state that was saved by a machine with the same cartridge.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut tape = Tape::Restore(Some(bytes));
+        let mut machine = self.clone();
+        machine.state(&mut tape);
+        let Tape::Restore(Some([])) = tape else { return Err(Error::State) };
+        *self = machine;
+        Ok(())
+    }
+
+    fn state(&mut self, tape: &mut Tape) {
+        self.cpu.state(tape);
+        self.bus.state(tape);
+        self.random.state(tape);
+        self.ports.state(tape);
+    }
+}

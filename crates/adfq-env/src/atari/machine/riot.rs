@@ -1,0 +1,97 @@
+//! The 6532 (RIOT): the timer and the two ports. Its 128 bytes of memory are in [`Bus`](super::bus::Bus), which reads them
+//! on its fast path.
+
+use super::tape::Tape;
+
+/// The timer and the ports.
+#[derive(Clone, Default)]
+pub(super) struct Riot {
+    /// What the program wrote into the timer.
+    start: u8,
+    /// The timer counts down once in `1 << shift` cycles: 1, 8, 64 or 1024.
+    shift: u8,
+    /// The clock at which it was written.
+    written_at: u64,
+    /// Whether it was read since it fell below zero, and how many cycles after that.
+    read_below_zero: bool,
+    cycles_below_zero: u8,
+    /// Which bits of port A are outputs, and what the program put there.
+    direction_a: u8,
+    output_a: u8,
+    direction_b: u8,
+    output_b: u8,
+}
+
+impl Riot {
+    /// Power on: the timer runs with the divider of 64 from a value that ALE draws.
+    pub(super) fn reset(&mut self, timer: u8, clock: u64) {
+        *self = Self { start: timer, shift: 6, written_at: clock, ..Self::default() };
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, address: u16, clock: u64, switches: [u8; 2]) -> u8 {
+        match address & 7 {
+            0 => self.output_a & self.direction_a | switches[0] & !self.direction_a,
+            1 => self.direction_a,
+            2 => self.output_b & self.direction_b | switches[1] & !self.direction_b,
+            3 => self.direction_b,
+            4 | 6 => self.timer(clock),
+            _ => self.timer_status(clock),
+        }
+    }
+
+    pub(super) fn write(&mut self, address: u16, value: u8, clock: u64) {
+        if address & 0x14 == 0x14 {
+            self.start = value;
+            self.shift = [0, 3, 6, 10][usize::from(address & 3)];
+            self.written_at = clock;
+            self.read_below_zero = false;
+        } else if address & 4 == 0 {
+            match address & 3 {
+                0 => self.output_a = value,
+                1 => self.direction_a = value,
+                2 => self.output_b = value,
+                _ => self.direction_b = value,
+            }
+        }
+    }
+
+    /// The timer counts down for the first time in the cycle after it was written.
+    ///
+    /// On the chip it counts every cycle once it is below zero, until it is read. ALE takes the cycles from zero to that
+    /// read off the count, then and from then on, and otherwise goes on with the divider.
+    #[inline]
+    fn timer(&mut self, clock: u64) -> u8 {
+        let count = self.count(clock);
+        if count >= 0 {
+            return count as u8;
+        }
+        if !self.read_below_zero {
+            self.read_below_zero = true;
+            self.cycles_below_zero = (clock - self.written_at - 1 - (u64::from(self.start) << self.shift)) as u8;
+        }
+        (count as u8).wrapping_sub(self.cycles_below_zero)
+    }
+
+    /// Bit 7 is set from zero on, until the timer is read.
+    fn timer_status(&self, clock: u64) -> u8 {
+        if self.count(clock) < 0 && !self.read_below_zero { 0x80 } else { 0 }
+    }
+
+    #[inline]
+    fn count(&self, clock: u64) -> i64 {
+        i64::from(self.start) - 1 - ((clock - self.written_at - 1) >> self.shift) as i64
+    }
+
+    pub(super) fn state(&mut self, tape: &mut Tape) {
+        tape.byte(&mut self.start);
+        tape.byte(&mut self.shift);
+        tape.long(&mut self.written_at);
+        tape.flag(&mut self.read_below_zero);
+        tape.byte(&mut self.cycles_below_zero);
+        tape.byte(&mut self.direction_a);
+        tape.byte(&mut self.output_a);
+        tape.byte(&mut self.direction_b);
+        tape.byte(&mut self.output_b);
+    }
+}

@@ -1,0 +1,500 @@
+//! The TIA: the picture, its collisions, and the inputs that are not on the ports.
+//!
+//! The beam is moved lazily. A write first draws the line up to the pixel at which it takes effect, and then changes the
+//! register. Between two writes nothing changes, so whole runs of pixels are drawn, and tested for collisions, as sets.
+
+mod collision;
+mod mask;
+mod motion;
+mod objects;
+mod picture;
+
+use super::tape::Tape;
+use collision::Collisions;
+use mask::{Mask, WIDTH};
+use motion::Motion;
+use objects::{COPIES, wrap};
+use picture::Picture;
+pub use picture::Shown;
+
+/// Colour clocks of a line before the first visible pixel.
+const BLANK: i32 = 68;
+/// Cycles of the processor in a line.
+const LINE: u64 = 76;
+/// Lines after which a frame ends at the next write, if the program does not end it.
+const MOST_LINES: u32 = 292;
+
+/// The objects, in the order of the arrays below.
+const P0: usize = 0;
+const P1: usize = 1;
+const M0: usize = 2;
+const M1: usize = 3;
+const BALL: usize = 4;
+const PLAYFIELD: usize = 5;
+
+/// The chip.
+#[derive(Clone)]
+pub(super) struct Tia {
+    /// The clock of the processor at the start of the present line.
+    line_start: u64,
+    /// Pixels of the present line that are done.
+    done: i32,
+    /// Lines since the start of the frame.
+    line: u32,
+    frame_over: bool,
+    vsync: u8,
+    /// The clock at which VSYNC was switched on.
+    vsync_since: u64,
+    vblank: u8,
+
+    nusiz: [u8; 2],
+    colours: Colours,
+    ctrlpf: u8,
+    reflected_playfield: bool,
+    reflected: [bool; 2],
+    playfield: [u8; 3],
+    /// GRP0 and GRP1, and what a player with vertical delay shows instead.
+    graphics: [u8; 2],
+    old_graphics: [u8; 2],
+    delayed: [bool; 2],
+    /// ENAM0, ENAM1.
+    missiles: [bool; 2],
+    locked: [bool; 2],
+    ball: bool,
+    old_ball: bool,
+    delayed_ball: bool,
+    /// Positions and motion registers of the two players, the two missiles and the ball.
+    x: [u8; 5],
+    motion: [u8; 5],
+    /// Whether the first copy of a player is drawn: not on the line on which its position was reset.
+    main: [bool; 2],
+    /// The comb on this line, and on the next after a strobe at the very end of a line.
+    comb: bool,
+    comb_next: bool,
+
+    /// The pixels of the objects, and which of them are out of date.
+    masks: [Mask; 6],
+    stale: u8,
+
+    collisions: Collisions,
+    buttons: [bool; 2],
+    latches: [bool; 2],
+    /// Cycles that the pins INPT0 to INPT3 take to charge, and since when they do.
+    charge: [u32; 4],
+    charging_since: u64,
+    picture: Picture,
+}
+
+/// The colour registers.
+#[derive(Clone, Copy, Default)]
+struct Colours {
+    players: [u8; 2],
+    playfield: u8,
+    background: u8,
+}
+
+impl Tia {
+    pub(super) fn new(shown: Shown) -> Self {
+        Self {
+            line_start: 0,
+            done: 0,
+            line: 0,
+            frame_over: false,
+            vsync: 0,
+            vsync_since: 0,
+            vblank: 0,
+            nusiz: [0; 2],
+            colours: Colours::default(),
+            ctrlpf: 0,
+            reflected_playfield: false,
+            reflected: [false; 2],
+            playfield: [0; 3],
+            graphics: [0; 2],
+            old_graphics: [0; 2],
+            delayed: [false; 2],
+            missiles: [false; 2],
+            locked: [false; 2],
+            ball: false,
+            old_ball: false,
+            delayed_ball: false,
+            x: [0; 5],
+            motion: [0; 5],
+            main: [true; 2],
+            comb: false,
+            comb_next: false,
+            masks: [Mask::EMPTY; 6],
+            stale: 0,
+            collisions: Collisions::default(),
+            buttons: [false; 2],
+            latches: [false; 2],
+            charge: [u32::MAX; 4],
+            charging_since: 0,
+            picture: Picture::new(shown),
+        }
+    }
+
+    pub(super) fn reset(&mut self, clock: u64) {
+        *self = Self { line_start: clock, charging_since: clock, ..Self::new(self.picture.shown()) };
+    }
+
+    /// The frame before is over. The line goes on, and is line 0 of the new frame.
+    pub(super) fn begin_frame(&mut self, clock: u64, draw: bool) {
+        self.catch_up(clock, 0);
+        self.line = 0;
+        self.frame_over = false;
+        self.picture.begin(draw);
+    }
+
+    #[inline(always)]
+    pub(super) fn frame_over(&self) -> bool {
+        self.frame_over
+    }
+
+    pub(super) fn screen(&self) -> &[u8] {
+        self.picture.pixels()
+    }
+
+    /// What the pins of the ports are during a frame.
+    pub(super) fn set_pins(&mut self, buttons: [bool; 2], charge: [u32; 4]) {
+        self.buttons = buttons;
+        self.charge = charge;
+    }
+
+    // --- The beam.
+
+    /// The pixel that the beam is at; negative in the blank part of the line.
+    #[inline]
+    fn pixel(&self, clock: u64) -> i32 {
+        (clock - self.line_start) as i32 * 3 - BLANK
+    }
+
+    /// Draws up to the present pixel and `delay` pixels more. Lines that are not shown are passed over: ALE's chip does
+    /// nothing on them, so there are no collisions, and what is to last for one line waits for the first that is shown.
+    #[inline]
+    fn catch_up(&mut self, clock: u64, delay: i32) {
+        let mut gone = (clock - self.line_start) / LINE;
+        while gone > 0 {
+            let lines = match self.picture.hidden_lines(self.line) {
+                0 => {
+                    self.draw_to(WIDTH);
+                    self.end_line();
+                    1
+                }
+                hidden => gone.min(u64::from(hidden)),
+            };
+            self.line_start += lines * LINE;
+            self.line += lines as u32;
+            self.done = 0;
+            gone -= lines;
+        }
+        let to = self.pixel(clock) + delay;
+        if to > self.done && self.picture.hidden_lines(self.line) == 0 {
+            self.draw_to(to.min(WIDTH));
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.comb = std::mem::take(&mut self.comb_next);
+        for player in 0..2 {
+            if !self.main[player] {
+                self.main[player] = true;
+                self.stale |= 1 << player;
+            }
+        }
+        let reflected = self.ctrlpf & 1 != 0;
+        if reflected != self.reflected_playfield {
+            self.reflected_playfield = reflected;
+            self.stale |= 1 << PLAYFIELD;
+        }
+    }
+
+    /// The pixels from `done` up to `to`, with the registers as they are.
+    fn draw_to(&mut self, to: i32) {
+        let from = self.done;
+        if to <= from {
+            return;
+        }
+        self.done = to;
+        if self.stale != 0 {
+            self.refresh();
+        }
+        let span = Mask::span(from, to);
+        if self.vblank & 2 == 0 {
+            self.collisions.add(&self.masks, &span);
+        }
+        let Some(row) = self.picture.row(self.line) else { return };
+        let row = &mut row[..];
+        if self.vblank & 2 != 0 {
+            row[from as usize..to as usize].fill(0);
+        } else {
+            picture::paint(row, from, to, &self.masks, &self.colours, self.ctrlpf);
+            if self.comb && from < 8 {
+                row[from as usize..to.min(8) as usize].fill(0);
+            }
+        }
+    }
+
+    /// Brings the masks up to date.
+    fn refresh(&mut self) {
+        let stale = std::mem::take(&mut self.stale);
+        for i in 0..2 {
+            if stale & 1 << (P0 + i) != 0 {
+                let graphics = if self.delayed[i] { self.old_graphics[i] } else { self.graphics[i] };
+                self.masks[P0 + i] =
+                    objects::player(graphics, self.reflected[i], self.nusiz[i], self.x[P0 + i], self.main[i]);
+            }
+            if stale & 1 << (M0 + i) != 0 {
+                let shown = self.missiles[i] && !self.locked[i];
+                self.masks[M0 + i] =
+                    if shown { objects::missile(self.nusiz[i], self.x[M0 + i]) } else { Mask::EMPTY };
+            }
+        }
+        if stale & 1 << BALL != 0 {
+            let shown = if self.delayed_ball { self.old_ball } else { self.ball };
+            self.masks[BALL] = if shown { objects::ball(self.ctrlpf, self.x[BALL]) } else { Mask::EMPTY };
+        }
+        if stale & 1 << PLAYFIELD != 0 {
+            self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
+        }
+    }
+
+    // --- The registers.
+
+    /// A write. WSYNC moves the clock on to the end of the line.
+    pub(super) fn write(&mut self, register: u8, value: u8, clock: &mut u64) {
+        let now = *clock;
+        self.catch_up(now, delay(register, self.pixel_in_line(now)));
+        if self.line >= MOST_LINES {
+            self.frame_over = true;
+        }
+        match register {
+            0x00 => self.write_vsync(value, now),
+            0x01 => self.write_vblank(value, now),
+            0x02 => {
+                let gone = (now - self.line_start) % LINE;
+                if gone > 0 {
+                    *clock = now + LINE - gone;
+                }
+            }
+            0x03 => {}
+            0x04 | 0x05 => {
+                let i = usize::from(register - 0x04);
+                self.nusiz[i] = value;
+                self.main[i] = true;
+                self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
+            }
+            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = value & 0xFE,
+            0x08 => self.colours.playfield = value & 0xFE,
+            0x09 => self.colours.background = value & 0xFE,
+            0x0A => self.write_ctrlpf(value, now),
+            0x0B | 0x0C => {
+                let i = usize::from(register - 0x0B);
+                self.reflected[i] = value & 8 != 0;
+                self.stale |= 1 << (P0 + i);
+            }
+            0x0D..=0x0F => {
+                self.playfield[usize::from(register - 0x0D)] = value;
+                self.stale |= 1 << PLAYFIELD;
+            }
+            0x10 | 0x11 => self.reset_player(usize::from(register - 0x10), now),
+            0x12 | 0x13 => self.reset_small(M0 + usize::from(register - 0x12), now),
+            0x14 => self.reset_small(BALL, now),
+            0x1B => {
+                self.graphics[0] = value;
+                self.old_graphics[1] = self.graphics[1];
+                self.stale |= 1 << P0 | 1 << P1;
+            }
+            0x1C => {
+                self.graphics[1] = value;
+                self.old_graphics[0] = self.graphics[0];
+                self.old_ball = self.ball;
+                self.stale |= 1 << P0 | 1 << P1 | 1 << BALL;
+            }
+            0x1D | 0x1E => {
+                let i = usize::from(register - 0x1D);
+                self.missiles[i] = value & 2 != 0;
+                self.stale |= 1 << (M0 + i);
+            }
+            0x1F => {
+                self.ball = value & 2 != 0;
+                self.stale |= 1 << BALL;
+            }
+            0x20..=0x24 => self.motion[usize::from(register - 0x20)] = value,
+            0x25 | 0x26 => {
+                let i = usize::from(register - 0x25);
+                self.delayed[i] = value & 1 != 0;
+                self.stale |= 1 << (P0 + i);
+            }
+            0x27 => {
+                self.delayed_ball = value & 1 != 0;
+                self.stale |= 1 << BALL;
+            }
+            0x28 | 0x29 => self.lock(usize::from(register - 0x28), value & 2 != 0),
+            0x2A => self.move_objects(now),
+            0x2B => self.motion = [0; 5],
+            0x2C => self.collisions.clear(),
+            _ => {}
+        }
+    }
+
+    fn pixel_in_line(&self, clock: u64) -> i32 {
+        ((clock - self.line_start) % LINE) as i32 * 3 - BLANK
+    }
+
+    fn write_vsync(&mut self, value: u8, clock: u64) {
+        if value & 2 != 0 {
+            self.vsync_since = clock;
+        } else if self.vsync & 2 != 0 && clock - self.vsync_since >= LINE {
+            self.frame_over = true;
+        }
+        self.vsync = value;
+    }
+
+    /// Bit 1 blanks the picture. Bit 7 grounds the pins of the paddles.
+    fn write_vblank(&mut self, value: u8, clock: u64) {
+        if self.vblank & 0x80 != 0 && value & 0x80 == 0 {
+            self.charging_since = clock;
+        }
+        self.vblank = value;
+    }
+
+    /// The second half of the line is reflected or not as it was when the beam came near it.
+    fn write_ctrlpf(&mut self, value: u8, clock: u64) {
+        self.ctrlpf = value;
+        self.stale |= 1 << BALL;
+        if self.pixel(clock) < WIDTH / 2 - 1 {
+            self.reflected_playfield = value & 1 != 0;
+            self.stale |= 1 << PLAYFIELD;
+        }
+    }
+
+    /// RESP0 and RESP1. The new position is five pixels on. Its first copy is drawn only from the next line on, except where
+    /// the player was just about to be drawn. A copy that is being drawn is finished first.
+    fn reset_player(&mut self, i: usize, clock: u64) {
+        let x = reset_position(self.pixel(clock), 3, 5);
+        let (copies, scale) = COPIES[usize::from(self.nusiz[i] & 7)];
+        let mut main = false;
+        for &copy in copies {
+            let begun = (i32::from(x) - i32::from(wrap(self.x[P0 + i] + copy))).rem_euclid(WIDTH);
+            if begun < 4 {
+                main = true;
+            } else if begun < 4 + 8 * i32::from(scale) {
+                self.catch_up(clock, 11);
+            }
+        }
+        self.x[P0 + i] = x;
+        self.main[i] = main;
+        self.stale |= 1 << (P0 + i);
+    }
+
+    /// RESM0, RESM1 and RESBL: four pixels on.
+    fn reset_small(&mut self, object: usize, clock: u64) {
+        self.x[object] = reset_position(self.pixel(clock), 2, 4);
+        self.stale |= 1 << object;
+    }
+
+    /// RESMP0 and RESMP1: a missile that is locked is hidden, and lies in the middle of its player when it is let go.
+    fn lock(&mut self, i: usize, locked: bool) {
+        if self.locked[i] && !locked {
+            let middle = match COPIES[usize::from(self.nusiz[i] & 7)].1 {
+                1 => 4,
+                2 => 8,
+                _ => 16,
+            };
+            self.x[M0 + i] = wrap(self.x[P0 + i] + middle);
+        }
+        self.locked[i] = locked;
+        self.stale |= 1 << (M0 + i);
+    }
+
+    fn move_objects(&mut self, clock: u64) {
+        let motion = Motion::at((clock - self.line_start) as i32 - 1);
+        if motion.late {
+            self.comb_next = true;
+        } else {
+            self.comb |= motion.comb;
+        }
+        for (x, &register) in self.x.iter_mut().zip(&self.motion) {
+            *x = (i32::from(*x) - motion.left(register)).rem_euclid(WIDTH) as u8;
+        }
+        self.main = [true; 2];
+        self.stale |= 0x1F;
+    }
+
+    /// A read: the two bits that the chip drives.
+    pub(super) fn read(&mut self, register: u8, clock: u64) -> u8 {
+        self.catch_up(clock, 0);
+        match register {
+            0x00..=0x07 => self.collisions.read(register),
+            0x0C | 0x0D => {
+                let i = usize::from(register - 0x0C);
+                if self.buttons[i] { 0 } else { 0x80 }
+            }
+            0x08..=0x0B => {
+                let charge = self.charge[usize::from(register - 0x08)];
+                let high = self.vblank & 0x80 == 0 && clock - self.charging_since > u64::from(charge);
+                if high && charge != u32::MAX { 0x80 } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn state(&mut self, tape: &mut Tape) {
+        tape.long(&mut self.line_start);
+        tape.signed(&mut self.done);
+        tape.double(&mut self.line);
+        tape.flag(&mut self.frame_over);
+        tape.byte(&mut self.vsync);
+        tape.long(&mut self.vsync_since);
+        tape.byte(&mut self.vblank);
+        tape.bytes(&mut self.nusiz);
+        tape.bytes(&mut self.colours.players);
+        tape.byte(&mut self.colours.playfield);
+        tape.byte(&mut self.colours.background);
+        tape.byte(&mut self.ctrlpf);
+        tape.flag(&mut self.reflected_playfield);
+        tape.bytes(&mut self.playfield);
+        tape.bytes(&mut self.graphics);
+        tape.bytes(&mut self.old_graphics);
+        for i in 0..2 {
+            tape.flag(&mut self.reflected[i]);
+            tape.flag(&mut self.delayed[i]);
+            tape.flag(&mut self.missiles[i]);
+            tape.flag(&mut self.locked[i]);
+            tape.flag(&mut self.main[i]);
+            tape.flag(&mut self.buttons[i]);
+            tape.flag(&mut self.latches[i]);
+        }
+        for charge in &mut self.charge {
+            tape.double(charge);
+        }
+        tape.long(&mut self.charging_since);
+        tape.flag(&mut self.ball);
+        tape.flag(&mut self.old_ball);
+        tape.flag(&mut self.delayed_ball);
+        tape.bytes(&mut self.x);
+        tape.bytes(&mut self.motion);
+        tape.flag(&mut self.comb);
+        tape.flag(&mut self.comb_next);
+        self.collisions.state(tape);
+        self.picture.state(tape);
+        self.stale = 0x3F;
+    }
+}
+
+/// How many pixels after the write a register takes effect.
+#[inline]
+fn delay(register: u8, pixel: i32) -> i32 {
+    match register {
+        0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
+        0x04 | 0x05 | 0x12 | 0x13 => 8,
+        // The playfield is fetched for four pixels at a time.
+        0x0D..=0x0F => ((pixel + 2 + 3) & !3) - pixel,
+        _ => 0,
+    }
+}
+
+/// Where an object comes to lie that is reset at this pixel. Resets in the blank part all give the same position.
+fn reset_position(pixel: i32, least: i32, delay: i32) -> u8 {
+    ((pixel + delay).max(least) % WIDTH) as u8
+}

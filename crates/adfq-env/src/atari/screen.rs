@@ -1,0 +1,237 @@
+//! From the console's screen to what an agent sees: the brightness of the last two frames, pixel by pixel the greater one, shrunk to
+//! 84 × 84 by area. Every byte is that of ALE's vector environment, which shrinks with OpenCV.
+//!
+//! A pixel of the small picture is a mean over a rectangle of the large one, weighted by what lies inside. These weights are fractions with one
+//! small denominator, so the mean is computed in integers. OpenCV computes in f32: the two differ only where a
+//! mean lies just between two bytes. There, and only there, its sum is repeated in its own order.
+
+use super::palette::LUMINANCE;
+
+/// Pixels along a side of what an agent sees.
+pub const SIDE: usize = 84;
+/// Columns of the screen.
+pub const WIDTH: usize = 160;
+/// A pixel of the small picture is 40/21 columns wide: it lies on three at most.
+const TAPS: usize = 3;
+
+/// The pixels of the large picture beneath one of the small, along one axis.
+#[derive(Clone)]
+struct Span {
+    first: usize,
+    /// How much of each lies inside, in the unit of its [`Axis`].
+    shares: Vec<u16>,
+    /// OpenCV's weights for the same pixels.
+    weights: Vec<f32>,
+}
+
+/// How one axis shrinks.
+#[derive(Clone)]
+struct Axis {
+    spans: Vec<Span>,
+    /// The shares of a span add up to this.
+    whole: u32,
+}
+
+impl Axis {
+    /// From so many pixels to [`SIDE`].
+    fn new(pixels: usize) -> Self {
+        let common = gcd(pixels, SIDE);
+        let (whole, unit) = (pixels / common, SIDE / common);
+        let span = |small: usize| {
+            let (start, end) = (small * whole, (small + 1) * whole);
+            let (first, last) = (start / unit, (end - 1) / unit);
+            let share = |pixel: usize| end.min((pixel + 1) * unit) - start.max(pixel * unit);
+            let shares = (first..=last).map(|pixel| share(pixel) as u16).collect();
+            Span { first, shares, weights: weights(small, pixels) }
+        };
+        Self { spans: (0..SIDE).map(span).collect(), whole: whole as u32 }
+    }
+}
+
+/// OpenCV's weights of the pixels beneath a small one: the part of the first, all of those between, the part of the last.
+fn weights(small: usize, pixels: usize) -> Vec<f32> {
+    /// A part that is smaller comes from rounding.
+    const LEAST: f64 = 1e-3;
+    let scale = pixels as f64 / SIDE as f64;
+    let start = small as f64 * scale;
+    let end = start + scale;
+    let width = scale.min(pixels as f64 - start);
+    let last = end.floor().min(pixels as f64 - 1.0);
+    let first = start.ceil().min(last);
+    let part = |part: f64| (part > LEAST).then_some((part.min(1.0).min(width) / width) as f32);
+    let between = (first as usize..last as usize).map(|_| (1.0 / width) as f32);
+    part(first - start).into_iter().chain(between).chain(part(end - last)).collect()
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The brightness of the screen, and what has to be kept between frames.
+#[derive(Clone)]
+pub struct Screen {
+    rows: Axis,
+    columns: Axis,
+    /// The first three columns beneath each small pixel, and their shares.
+    taps: [(usize, [u32; TAPS]); SIDE],
+    /// The brightness of what was seen last, and so of the greater of two frames.
+    seen: Vec<u8>,
+    /// The frame before the last, as the console shows it.
+    held: Vec<u8>,
+    /// Whether that is part of what is seen.
+    both: bool,
+}
+
+impl Screen {
+    /// For a console that shows so many rows.
+    pub fn new(height: usize) -> Self {
+        let (rows, columns) = (Axis::new(height), Axis::new(WIDTH));
+        let taps = std::array::from_fn(|small| {
+            let Span { first, shares, .. } = &columns.spans[small];
+            // The last ones start earlier, with a share of 0, so as to stay on the screen.
+            let start = (*first).min(WIDTH - TAPS);
+            (start, std::array::from_fn(|tap| share(shares, (start + tap).wrapping_sub(*first))))
+        });
+        let (seen, held) = (vec![0; height * WIDTH], vec![0; height * WIDTH]);
+        Self { rows, columns, taps, seen, held, both: false }
+    }
+
+    /// Sees this frame alone.
+    pub fn see(&mut self, frame: &[u8]) {
+        self.both = false;
+        each_row(&mut self.seen, frame, |seen, row| {
+            seen.iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
+        });
+    }
+
+    /// Keeps a frame for [`Screen::see_both`].
+    pub fn hold(&mut self, frame: &[u8]) {
+        self.held.copy_from_slice(frame);
+    }
+
+    /// Sees the greater of this frame and the one held.
+    pub fn see_both(&mut self, frame: &[u8]) {
+        self.see(frame);
+        self.both = true;
+        let held = self.held.chunks_exact(WIDTH).zip(frame.chunks_exact(WIDTH));
+        for (seen, (held, row)) in self.seen.chunks_exact_mut(WIDTH).zip(held) {
+            if held != row {
+                brighten(seen, held);
+            }
+        }
+    }
+
+    /// Sees the greater of what was seen and the frame held: the game ended before there was another.
+    pub fn see_held(&mut self) {
+        let rows = self.seen.chunks_exact_mut(WIDTH).zip(self.held.chunks_exact(WIDTH));
+        rows.for_each(|(seen, held)| brighten(seen, held));
+    }
+
+    /// The brightness that is seen, before it is shrunk.
+    pub fn seen(&self) -> &[u8] {
+        &self.seen
+    }
+
+    /// The frame held, if it is part of what is seen.
+    pub fn held(&self) -> Option<&[u8]> {
+        self.both.then_some(&self.held)
+    }
+
+    /// Sees what was seen when [`Screen::held`] gave this and the console showed `frame`. False, and nothing changes, if it has another size.
+    #[must_use]
+    pub fn restore(&mut self, held: Option<&[u8]>, frame: &[u8]) -> bool {
+        if held.is_some_and(|held| held.len() != frame.len()) || frame.len() != self.seen.len() {
+            return false;
+        }
+        match held {
+            Some(held) => {
+                self.hold(held);
+                self.see_both(frame);
+            }
+            None => self.see(frame),
+        }
+        true
+    }
+
+    /// Writes what was seen, shrunk to [`SIDE`] × [`SIDE`].
+    pub fn write(&self, small: &mut [u8]) {
+        let row = |y: usize| &self.seen[y * WIDTH..][..WIDTH];
+        let like_above: Vec<bool> =
+            (0..self.seen.len() / WIDTH).map(|y| y > 0 && row(y) == row(y - 1)).collect();
+        let mut halves = true;
+        for (y, span) in self.rows.spans.iter().enumerate() {
+            let (above, rest) = small.split_at_mut(y * SIDE);
+            let small = &mut rest[..SIDE];
+            // Many rows of most games are alike. Where OpenCV rounds halves, it still depends on their weights.
+            let first = self.rows.spans[y.saturating_sub(1)].first;
+            match above.last_chunk::<SIDE>() {
+                Some(above) if !halves && like_above[first + 1..span.end()].iter().all(|&like| like) => {
+                    small.copy_from_slice(above);
+                }
+                _ => halves = self.write_row(y, small),
+            }
+        }
+    }
+
+    /// Writes a row of small pixels. Whether there was one for which OpenCV had to be asked.
+    fn write_row(&self, y: usize, small: &mut [u8]) -> bool {
+        let span = &self.rows.spans[y];
+        let mut sums = [0_u16; WIDTH];
+        for (row, &share) in self.seen[span.first * WIDTH..].chunks_exact(WIDTH).zip(&span.shares) {
+            sums.iter_mut().zip(row).for_each(|(sum, &pixel)| *sum += share * u16::from(pixel));
+        }
+        let (whole, mut halves) = (self.rows.whole * self.columns.whole, false);
+        for (x, ((start, shares), small)) in self.taps.iter().zip(small).enumerate() {
+            let beneath: &[u16; TAPS] = sums[*start..].first_chunk().expect("three columns");
+            let sum: u32 = (0..TAPS).map(|tap| shares[tap] * u32::from(beneath[tap])).sum();
+            let doubled = 2 * sum + whole;
+            let rounded = doubled / (2 * whole);
+            *small = rounded as u8;
+            if rounded * 2 * whole == doubled {
+                (*small, halves) = (self.opencv(y, x), true);
+            }
+        }
+        halves
+    }
+
+    /// A small pixel as OpenCV computes it: row by row, in f32, rounded to the nearest and halves to the even.
+    fn opencv(&self, y: usize, x: usize) -> u8 {
+        let (rows, columns) = (&self.rows.spans[y], &self.columns.spans[x]);
+        let row = |row: &[u8]| {
+            let beneath = row[columns.first..].iter().zip(&columns.weights);
+            beneath.fold(0.0_f32, |sum, (&pixel, weight)| sum + f32::from(pixel) * weight)
+        };
+        let beneath = self.seen[rows.first * WIDTH..].chunks_exact(WIDTH).zip(&rows.weights);
+        beneath.fold(0.0_f32, |sum, (pixels, weight)| sum + weight * row(pixels)).round_ties_even() as u8
+    }
+}
+
+impl Span {
+    fn end(&self) -> usize {
+        self.first + self.shares.len()
+    }
+}
+
+/// The share at this place, 0 if it is none.
+fn share(shares: &[u16], place: usize) -> u32 {
+    shares.get(place).copied().unwrap_or_default().into()
+}
+
+/// Does something for each row, and copies the result where a row is like the one above.
+fn each_row(to: &mut [u8], from: &[u8], mut work: impl FnMut(&mut [u8], &[u8])) {
+    for y in 0..from.len() / WIDTH {
+        let (above, below) = to.split_at_mut(y * WIDTH);
+        let row = &from[y * WIDTH..][..WIDTH];
+        match above.last_chunk::<WIDTH>() {
+            Some(above) if row == &from[(y - 1) * WIDTH..][..WIDTH] => below[..WIDTH].copy_from_slice(above),
+            _ => work(&mut below[..WIDTH], row),
+        }
+    }
+}
+
+/// Raises the brightness to that of a frame.
+fn brighten(seen: &mut [u8], frame: &[u8]) {
+    seen.iter_mut()
+        .zip(frame)
+        .for_each(|(seen, &colour)| *seen = (*seen).max(LUMINANCE[usize::from(colour)]));
+}
