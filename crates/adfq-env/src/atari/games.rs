@@ -5,7 +5,7 @@
 
 use super::Action;
 use super::Action::*;
-use super::machine::Controller;
+use super::machine::{Controller, Input};
 
 /// The console's memory.
 pub type Ram = [u8; 128];
@@ -65,9 +65,13 @@ impl Game {
         }
     }
 
-    /// What is pressed, a frame each, before ALE says that a game has begun.
-    pub fn start(&self) -> &'static [Action] {
-        STARTS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, start)| start)
+    /// What is pressed after the console's own start, a frame each, before ALE says that a game has begun. To set a mode, which games with several
+    /// do, is to hold the reset switch a little longer.
+    pub fn start(&self) -> impl Iterator<Item = Input> {
+        let own = STARTS.iter().find(|(name, ..)| *name == self.name);
+        let (resets, actions) = own.map_or((0, &[][..]), |&(_, resets, actions)| (resets, actions));
+        let reset = Input { reset: true, ..Input::default() };
+        std::iter::repeat_n(reset, resets).chain(actions.iter().map(|action| action.input()))
     }
 
     /// All of them, by name.
@@ -199,16 +203,41 @@ fn tennis_over(_: &Ram, ram: &Ram) -> bool {
 
 const ALL: &[Action] = Action::ALL;
 
-/// The games that want something pressed before they begin.
-const STARTS: &[(&str, &[Action])] = &[
-    ("air_raid", &[Fire]),
-    ("asterix", &[Fire]),
-    ("enduro", &[Fire]),
-    ("gravitar", &[Fire; 16]),
-    ("journey_escape", &[Fire]),
-    ("pitfall", &[Up]),
-    ("skiing", &[Down; 16]),
-    ("up_n_down", &[Fire]),
+/// The games that want something pressed before they begin: frames of the reset switch, and then actions.
+const STARTS: &[(&str, usize, &[Action])] = &[
+    ("air_raid", 0, &[Fire]),
+    ("alien", 4, &[]),
+    ("asterix", 0, &[Fire]),
+    ("asteroids", 4, &[]),
+    ("atlantis", 4, &[]),
+    ("bank_heist", 4, &[]),
+    ("berzerk", 4, &[Fire; 20]),
+    ("bowling", 4, &[]),
+    ("breakout", 4, &[]),
+    ("centipede", 4, &[]),
+    ("chopper_command", 4, &[]),
+    ("crazy_climber", 4, &[]),
+    ("defender", 4, &[]),
+    ("enduro", 0, &[Fire]),
+    ("freeway", 4, &[]),
+    ("frostbite", 4, &[]),
+    ("gopher", 8, &[Fire]),
+    ("gravitar", 0, &[Fire; 16]),
+    ("hero", 4, &[]),
+    ("ice_hockey", 4, &[]),
+    ("jamesbond", 4, &[]),
+    ("journey_escape", 0, &[Fire]),
+    ("kangaroo", 4, &[]),
+    ("pitfall", 0, &[Up]),
+    ("pong", 4, &[]),
+    ("private_eye", 4, &[Up]),
+    ("skiing", 0, &[Down; 16]),
+    ("space_invaders", 4, &[]),
+    ("star_gunner", 4, &[]),
+    ("tennis", 4, &[]),
+    ("tutankham", 4, &[]),
+    ("up_n_down", 0, &[Fire]),
+    ("zaxxon", 4, &[]),
 ];
 
 /// The games that our console plays exactly as ALE does: memory, picture, rewards, lives and ends.
@@ -525,12 +554,6 @@ const GAMES: &[Game] = &[
         actions: ALL,
         score: Points(|r| 100 * bcd(r, &[71, 72])),
         lives: |r| whole(r[70] & 7) + 1, held: None, over: |_, r| r[70] == 0 && r[77] == 255 && r[63] & 128 != 0,
-    },
-    Game {
-        name: "video_pinball", md5: "107cc025334211e6d29da0b6be46aec7",
-        actions: &[Noop, Fire, Up, Right, Left, Down, UpFire, RightFire, LeftFire],
-        score: Points(|r| bcd(r, &[52, 50, 48])),
-        lives: |r| 4 - whole(r[25] & 7), held: None, over: |_, r| r[47] & 1 != 0,
     },
     Game {
         name: "yars_revenge", md5: "c5930d0e8cdae3e037349bfa08e871be",
