@@ -8,6 +8,9 @@ use super::riot::Riot;
 use super::tape::Tape;
 use super::tia::Tia;
 
+/// The register of the TIA that stops the processor.
+const WSYNC: u8 = 0x02;
+
 /// Everything that the processor reaches, and its clock.
 #[derive(Clone)]
 pub(super) struct Bus {
@@ -19,13 +22,15 @@ pub(super) struct Bus {
     pub(super) cartridge: Cartridge,
     /// The last byte on the data lines. The TIA drives two of the eight; the others keep what they had.
     lines: u8,
+    /// How many instructions may run until the frame is over.
+    pub(super) instructions: u32,
     /// What the ports A and B read: the joysticks and the switches of the console.
     pub(super) switches: [u8; 2],
 }
 
 impl Bus {
     pub(super) fn new(cartridge: Cartridge, ram: [u8; 128], tia: Tia) -> Self {
-        Self { clock: 0, ram, riot: Riot::default(), tia, cartridge, lines: 0, switches: [0xFF, 0x3F] }
+        Self { clock: 0, ram, riot: Riot::default(), tia, cartridge, lines: 0, instructions: 0, switches: [0xFF, 0x3F] }
     }
 
     #[inline(always)]
@@ -48,11 +53,25 @@ impl Bus {
         } else if address & 0x280 == 0x80 {
             self.ram[usize::from(address & 0x7F)] = value;
         } else if address & 0x80 == 0 {
-            self.tia.write(address as u8 & 0x3F, value, &mut self.clock);
+            self.write_tia(address as u8 & 0x3F, value);
         } else {
             self.riot.write(address, value, self.clock);
         }
         self.lines = value;
+    }
+
+    /// A write to the TIA may end the frame, and WSYNC stops the processor until the end of the line.
+    #[inline(never)]
+    fn write_tia(&mut self, register: u8, value: u8) {
+        let now = self.clock;
+        if register == WSYNC {
+            self.clock = self.tia.next_line(now);
+        } else {
+            self.tia.write(register, value, now);
+        }
+        if self.tia.frame_over(now) {
+            self.instructions = 0;
+        }
     }
 
     #[inline(never)]

@@ -45,14 +45,15 @@ impl Cpu {
         self.pc = bus.read_word(0xFFFC);
     }
 
-    /// Runs until the frame is over, or for `limit` instructions.
-    pub(super) fn run(&mut self, bus: &mut Bus, limit: u32) {
-        for _ in 0..limit {
-            self.step(bus);
-            if bus.tia.frame_over() {
-                break;
-            }
+    /// Runs until the frame is over, or for as many instructions as the bus allows.
+    pub(super) fn run(&mut self, bus: &mut Bus) {
+        // A local copy, so that the compiler keeps the registers in registers.
+        let mut cpu = self.clone();
+        while bus.instructions > 0 {
+            bus.instructions -= 1;
+            cpu.step(bus);
         }
+        *self = cpu;
     }
 
     /// All fields, to save or to restore them.
@@ -70,6 +71,7 @@ impl Cpu {
         tape.flag(&mut self.interrupt);
     }
 
+    #[inline(always)]
     fn status(&self) -> u8 {
         self.negative & 0x80
             | u8::from(self.overflow) << 6
@@ -80,6 +82,7 @@ impl Cpu {
             | u8::from(self.carry)
     }
 
+    #[inline(always)]
     fn set_status(&mut self, status: u8) {
         self.negative = status;
         self.overflow = status & 0x40 != 0;
@@ -220,7 +223,9 @@ impl Cpu {
     #[inline(always)]
     fn add(&mut self, value: u8) {
         if self.decimal {
-            return self.add_decimal(value);
+            let (result, carry, overflow) = add_decimal(self.a, value, self.carry);
+            (self.carry, self.overflow) = (carry, overflow);
+            return self.load_a(result);
         }
         let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
         let result = sum as u8;
@@ -232,27 +237,11 @@ impl Cpu {
     #[inline(always)]
     fn subtract(&mut self, value: u8) {
         if self.decimal {
-            return self.subtract_decimal(value);
+            let (result, carry, overflow) = subtract_decimal(self.a, value, self.carry);
+            (self.carry, self.overflow) = (carry, overflow);
+            return self.load_a(result);
         }
         self.add(!value);
-    }
-
-    #[cold]
-    fn add_decimal(&mut self, value: u8) {
-        let sum = decimal(self.a) + decimal(value) + i16::from(self.carry);
-        let result = to_decimal(sum);
-        self.overflow = (self.a ^ result) & 0x80 != 0 && (self.a ^ value) & 0x80 == 0;
-        self.carry = sum > 99;
-        self.load_a(result);
-    }
-
-    #[cold]
-    fn subtract_decimal(&mut self, value: u8) {
-        let difference = decimal(self.a) - decimal(value) - i16::from(!self.carry);
-        let result = to_decimal(difference + 100);
-        self.overflow = (self.a ^ value) & 0x80 != 0 && (self.a ^ result) & 0x80 != 0;
-        self.carry = difference >= 0;
-        self.load_a(result);
     }
 
     #[inline(always)]
@@ -330,42 +319,49 @@ impl Cpu {
     }
 
     /// DCP.
+    #[inline(always)]
     fn decrement_compare(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::decrement);
         self.compare(self.a, result);
     }
 
     /// ISB.
+    #[inline(always)]
     fn increment_subtract(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::increment);
         self.subtract(result);
     }
 
     /// SLO.
+    #[inline(always)]
     fn shift_left_or(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::shift_left);
         self.or(result);
     }
 
     /// RLA.
+    #[inline(always)]
     fn rotate_left_and(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::rotate_left);
         self.and(result);
     }
 
     /// SRE.
+    #[inline(always)]
     fn shift_right_exclusive_or(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::shift_right);
         self.exclusive_or(result);
     }
 
     /// RRA.
+    #[inline(always)]
     fn rotate_right_add(&mut self, bus: &mut Bus, address: u16) {
         let result = self.modify(bus, address, Self::rotate_right);
         self.add(result);
     }
 
     /// ARR: AND, then ROR with flags of its own.
+    #[inline(always)]
     fn and_rotate_right(&mut self, value: u8) {
         let both = self.a & value;
         let result = both >> 1 | u8::from(self.carry) << 7;
@@ -376,6 +372,7 @@ impl Cpu {
 
     /// One instruction.
     #[inline(always)]
+    #[rustfmt::skip]
     fn step(&mut self, bus: &mut Bus) {
         let opcode = self.fetch(bus);
         bus.clock += u64::from(CYCLES[usize::from(opcode)]);
@@ -564,6 +561,7 @@ impl Cpu {
         }
     }
 
+    #[inline(always)]
     fn software_interrupt(&mut self, bus: &mut Bus) {
         self.pc = self.pc.wrapping_add(1);
         let [low, high] = self.pc.to_le_bytes();
@@ -574,6 +572,7 @@ impl Cpu {
         self.pc = bus.read_word(0xFFFE);
     }
 
+    #[inline(always)]
     fn call(&mut self, bus: &mut Bus) {
         let low = self.fetch(bus);
         // The address of the last byte of the instruction is pushed before that byte is read.
@@ -583,12 +582,14 @@ impl Cpu {
         self.pc = u16::from_le_bytes([low, bus.read(self.pc)]);
     }
 
+    #[inline(always)]
     fn return_from_call(&mut self, bus: &mut Bus) {
         let low = self.pull(bus);
         let high = self.pull(bus);
         self.pc = u16::from_le_bytes([low, high]).wrapping_add(1);
     }
 
+    #[inline(always)]
     fn return_from_interrupt(&mut self, bus: &mut Bus) {
         let status = self.pull(bus);
         self.set_status(status);
@@ -598,6 +599,7 @@ impl Cpu {
     }
 
     /// The chip does not carry into the high byte of the pointer.
+    #[inline(always)]
     fn jump_indirect(&mut self, bus: &mut Bus) {
         let pointer = self.absolute(bus);
         let low = bus.read(pointer);
@@ -609,6 +611,24 @@ impl Cpu {
 /// The undocumented stores that mix the high byte of the address into the value.
 fn store_high(bus: &mut Bus, address: u16, value: u8) {
     bus.write(address, value & ((address >> 8) as u8).wrapping_add(1));
+}
+
+/// ADC in decimal mode: the sum, carry and overflow.
+#[cold]
+#[inline(never)]
+fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+    let sum = decimal(a) + decimal(value) + i16::from(carry);
+    let result = to_decimal(sum);
+    (result, sum > 99, (a ^ result) & 0x80 != 0 && (a ^ value) & 0x80 == 0)
+}
+
+/// SBC in decimal mode: the difference, carry and overflow.
+#[cold]
+#[inline(never)]
+fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+    let difference = decimal(a) - decimal(value) - i16::from(!carry);
+    let result = to_decimal(difference + 100);
+    (result, difference >= 0, (a ^ value) & 0x80 != 0 && (a ^ result) & 0x80 != 0)
 }
 
 /// The number that two decimal digits stand for.

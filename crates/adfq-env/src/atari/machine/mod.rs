@@ -121,7 +121,8 @@ impl Machine {
         self.bus.switches = [pins.directions, switches];
         self.bus.tia.set_pins(pins.buttons, pins.charge);
         self.bus.tia.begin_frame(self.bus.clock, draw);
-        self.cpu.run(&mut self.bus, INSTRUCTIONS);
+        self.bus.instructions = INSTRUCTIONS;
+        self.cpu.run(&mut self.bus);
     }
 
     /// The 128 bytes of memory.
