@@ -23,6 +23,8 @@ pub(super) struct Cartridge {
     scheme: Scheme,
     /// Where in `rom` each window starts.
     windows: [u32; 4],
+    /// What the windows show: a copy, so that the processor reads with one look-up.
+    visible: Box<[u8; 4096]>,
     /// The addresses from `low` on, `plain` in number, are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
@@ -46,7 +48,7 @@ impl Cartridge {
             Scheme::Atari { first, ram } => (if ram { 0x100 } else { 0 }, first),
         };
         let mut cartridge =
-            Self { rom, scheme, windows: [0; 4], low, plain: high - low, ram: [0; 128] };
+            Self { rom, scheme, windows: [0; 4], visible: Box::new([0; 4096]), low, plain: high - low, ram: [0; 128] };
         cartridge.reset();
         Ok(cartridge)
     }
@@ -61,9 +63,16 @@ impl Cartridge {
 
     /// Shows a bank of four kilobytes in all windows.
     fn show(&mut self, bank: usize) {
-        for (window, start) in self.windows.iter_mut().enumerate() {
-            *start = (bank * 4096 + window * 1024) as u32;
+        for window in 0..4 {
+            self.show_in(window, bank * 4 + window);
         }
+    }
+
+    /// Shows a kilobyte of the cartridge in one window.
+    fn show_in(&mut self, window: usize, kilobyte: usize) {
+        let start = kilobyte * 1024;
+        self.windows[window] = start as u32;
+        self.visible[window * 1024..][..1024].copy_from_slice(&self.rom[start..][..1024]);
     }
 
     #[inline(always)]
@@ -72,12 +81,12 @@ impl Cartridge {
         if place.wrapping_sub(self.low) >= self.plain {
             return self.read_special(place, lines);
         }
-        self.contents(place)
+        self.visible[usize::from(place)]
     }
 
-    #[inline(always)]
-    fn contents(&self, place: u16) -> u8 {
-        self.rom[self.windows[usize::from(place >> 10)] as usize + usize::from(place & 0x3FF)]
+    /// What is visible at an address.
+    pub(super) fn peek(&self, address: u16) -> u8 {
+        self.visible[usize::from(address & 0xFFF)]
     }
 
     #[inline(always)]
@@ -104,7 +113,7 @@ impl Cartridge {
                 self.switch(place, first);
             }
         }
-        self.contents(place)
+        self.visible[usize::from(place)]
     }
 
     #[inline(never)]
@@ -129,9 +138,10 @@ impl Cartridge {
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
-        for window in &mut self.windows {
-            tape.double(window);
-            *window = (*window).min(self.rom.len() as u32 - 1024);
+        for window in 0..4 {
+            tape.double(&mut self.windows[window]);
+            let kilobyte = (self.windows[window] as usize / 1024).min(self.rom.len() / 1024 - 1);
+            self.show_in(window, kilobyte);
         }
         tape.bytes(&mut self.ram);
     }

@@ -22,7 +22,7 @@ const BLANK: i32 = 68;
 /// Cycles of the processor in a line.
 const LINE: u64 = 76;
 /// Lines after which a frame ends at the next write, if the program does not end it.
-const MOST_LINES: u32 = 292;
+const MOST_LINES: u64 = 292;
 
 /// The objects, in the order of the arrays below.
 const P0: usize = 0;
@@ -42,6 +42,8 @@ pub(super) struct Tia {
     /// Lines since the start of the frame.
     line: u32,
     frame_over: bool,
+    /// The clock at which the frame ends at the next write.
+    frame_limit: u64,
     vsync: u8,
     /// The clock at which VSYNC was switched on.
     vsync_since: u64,
@@ -75,6 +77,9 @@ pub(super) struct Tia {
     /// The pixels of the objects, and which of them are out of date.
     masks: [Mask; 6],
     stale: u8,
+    /// The pixels with more than one object, and whether there is no object at all.
+    overlap: Mask,
+    empty: bool,
 
     collisions: Collisions,
     buttons: [bool; 2],
@@ -100,6 +105,7 @@ impl Tia {
             done: 0,
             line: 0,
             frame_over: false,
+            frame_limit: u64::MAX,
             vsync: 0,
             vsync_since: 0,
             vblank: 0,
@@ -124,6 +130,8 @@ impl Tia {
             comb_next: false,
             masks: [Mask::EMPTY; 6],
             stale: 0,
+            overlap: Mask::EMPTY,
+            empty: true,
             collisions: Collisions::default(),
             buttons: [false; 2],
             latches: [false; 2],
@@ -141,13 +149,21 @@ impl Tia {
     pub(super) fn begin_frame(&mut self, clock: u64, draw: bool) {
         self.catch_up(clock, 0);
         self.line = 0;
+        self.frame_limit = self.line_start + MOST_LINES * LINE;
         self.frame_over = false;
         self.picture.begin(draw);
     }
 
-    #[inline(always)]
-    pub(super) fn frame_over(&self) -> bool {
-        self.frame_over
+    /// Whether the program has ended the frame, or the frame is as long as ALE lets it be.
+    #[inline]
+    pub(super) fn frame_over(&self, written_at: u64) -> bool {
+        self.frame_over || written_at >= self.frame_limit
+    }
+
+    /// The start of the next line; now, if that is the start of one.
+    #[inline]
+    pub(super) fn next_line(&self, clock: u64) -> u64 {
+        clock + (LINE - (clock - self.line_start) % LINE) % LINE
     }
 
     pub(super) fn screen(&self) -> &[u8] {
@@ -195,12 +211,7 @@ impl Tia {
 
     fn end_line(&mut self) {
         self.comb = std::mem::take(&mut self.comb_next);
-        for player in 0..2 {
-            if !self.main[player] {
-                self.main[player] = true;
-                self.stale |= 1 << player;
-            }
-        }
+        self.show_main();
         let reflected = self.ctrlpf & 1 != 0;
         if reflected != self.reflected_playfield {
             self.reflected_playfield = reflected;
@@ -218,16 +229,14 @@ impl Tia {
         if self.stale != 0 {
             self.refresh();
         }
-        let span = Mask::span(from, to);
-        if self.vblank & 2 == 0 {
-            self.collisions.add(&self.masks, &span);
+        if self.vblank & 2 == 0 && !self.overlap.is_empty() {
+            self.collisions.add(&self.masks, &self.overlap.and(&Mask::span(from, to)));
         }
         let Some(row) = self.picture.row(self.line) else { return };
-        let row = &mut row[..];
         if self.vblank & 2 != 0 {
             row[from as usize..to as usize].fill(0);
         } else {
-            picture::paint(row, from, to, &self.masks, &self.colours, self.ctrlpf);
+            picture::paint(row, from, to, &self.masks, self.empty, &self.colours, self.ctrlpf);
             if self.comb && from < 8 {
                 row[from as usize..to.min(8) as usize].fill(0);
             }
@@ -256,26 +265,26 @@ impl Tia {
         if stale & 1 << PLAYFIELD != 0 {
             self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
         }
+        self.overlap = Mask::EMPTY;
+        let mut any = Mask::EMPTY;
+        for mask in &self.masks {
+            self.overlap = self.overlap.or(&any.and(mask));
+            any = any.or(mask);
+        }
+        self.empty = any.is_empty();
     }
 
     // --- The registers.
 
-    /// A write. WSYNC moves the clock on to the end of the line.
-    pub(super) fn write(&mut self, register: u8, value: u8, clock: &mut u64) {
-        let now = *clock;
-        self.catch_up(now, delay(register, self.pixel_in_line(now)));
-        if self.line >= MOST_LINES {
-            self.frame_over = true;
+    /// A write to any register but WSYNC.
+    pub(super) fn write(&mut self, register: u8, value: u8, now: u64) {
+        if self.changes_nothing(register, value) {
+            return;
         }
+        self.catch_up(now, delay(register, self.pixel_in_line(now)));
         match register {
             0x00 => self.write_vsync(value, now),
             0x01 => self.write_vblank(value, now),
-            0x02 => {
-                let gone = (now - self.line_start) % LINE;
-                if gone > 0 {
-                    *clock = now + LINE - gone;
-                }
-            }
             0x03 => {}
             0x04 | 0x05 => {
                 let i = usize::from(register - 0x04);
@@ -319,7 +328,6 @@ impl Tia {
                 self.ball = value & 2 != 0;
                 self.stale |= 1 << BALL;
             }
-            0x20..=0x24 => self.motion[usize::from(register - 0x20)] = value,
             0x25 | 0x26 => {
                 let i = usize::from(register - 0x25);
                 self.delayed[i] = value & 1 != 0;
@@ -331,9 +339,38 @@ impl Tia {
             }
             0x28 | 0x29 => self.lock(usize::from(register - 0x28), value & 2 != 0),
             0x2A => self.move_objects(now),
-            0x2B => self.motion = [0; 5],
             0x2C => self.collisions.clear(),
             _ => {}
+        }
+    }
+
+    /// Writes that the picture does not show: registers of sound and motion, and values that are there already. Nothing needs
+    /// to be drawn for them. Motion registers are set here.
+    #[inline]
+    fn changes_nothing(&mut self, register: u8, value: u8) -> bool {
+        match register {
+            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] == value & 0xFE,
+            0x08 => self.colours.playfield == value & 0xFE,
+            0x09 => self.colours.background == value & 0xFE,
+            0x0D..=0x0F => self.playfield[usize::from(register - 0x0D)] == value,
+            0x1B => self.graphics[0] == value && self.old_graphics[1] == self.graphics[1],
+            0x1C => {
+                self.graphics[1] == value
+                    && self.old_graphics[0] == self.graphics[0]
+                    && self.old_ball == self.ball
+            }
+            0x1D | 0x1E => self.missiles[usize::from(register - 0x1D)] == (value & 2 != 0),
+            0x1F => self.ball == (value & 2 != 0),
+            0x20..=0x24 => {
+                self.motion[usize::from(register - 0x20)] = value;
+                true
+            }
+            0x2B => {
+                self.motion = [0; 5];
+                true
+            }
+            0x03 | 0x15..=0x1A | 0x2D.. => true,
+            _ => false,
         }
     }
 
@@ -414,11 +451,24 @@ impl Tia {
         } else {
             self.comb |= motion.comb;
         }
-        for (x, &register) in self.x.iter_mut().zip(&self.motion) {
-            *x = (i32::from(*x) - motion.left(register)).rem_euclid(WIDTH) as u8;
+        for object in P0..=BALL {
+            let left = motion.left(self.motion[object]);
+            if left != 0 {
+                self.x[object] = (i32::from(self.x[object]) - left).rem_euclid(WIDTH) as u8;
+                self.stale |= 1 << object;
+            }
         }
-        self.main = [true; 2];
-        self.stale |= 0x1F;
+        self.show_main();
+    }
+
+    /// From here on the players are drawn with their first copies again.
+    fn show_main(&mut self) {
+        for player in 0..2 {
+            if !self.main[player] {
+                self.main[player] = true;
+                self.stale |= 1 << player;
+            }
+        }
     }
 
     /// A read: the two bits that the chip drives.
@@ -444,6 +494,7 @@ impl Tia {
         tape.signed(&mut self.done);
         tape.double(&mut self.line);
         tape.flag(&mut self.frame_over);
+        tape.long(&mut self.frame_limit);
         tape.byte(&mut self.vsync);
         tape.long(&mut self.vsync_since);
         tape.byte(&mut self.vblank);

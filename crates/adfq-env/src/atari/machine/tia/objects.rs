@@ -26,8 +26,8 @@ pub(super) fn player(graphics: u8, reflected: bool, nusiz: u8, x: u8, main: bool
     // A wide player starts a pixel later.
     let (pattern, delay) = match scale {
         1 => (u32::from(bits), 0),
-        2 => (widen::<2>(bits), 1),
-        _ => (widen::<4>(bits), 1),
+        2 => (TWICE[usize::from(bits)], 1),
+        _ => (FOUR_TIMES[usize::from(bits)], 1),
     };
     for &copy in &copies[usize::from(!main)..] {
         mask.add(pattern, wrap(x + copy + delay));
@@ -59,21 +59,32 @@ fn line(register: u8) -> u32 {
 /// The pixels of the playfield: twenty bits of four pixels each, twice, the second time reflected or not.
 pub(super) fn playfield(pf: [u8; 3], reflected: bool) -> Mask {
     // PF0 and PF2 are shown from their low bit on, PF1 from its high bit on.
-    let left = u128::from(widen::<4>(pf[0] >> 4))
-        | u128::from(widen::<4>(pf[1].reverse_bits())) << 16
-        | u128::from(widen::<4>(pf[2])) << 48;
+    let left = u128::from(FOUR_TIMES[usize::from(pf[0] >> 4)])
+        | u128::from(FOUR_TIMES[usize::from(pf[1].reverse_bits())]) << 16
+        | u128::from(FOUR_TIMES[usize::from(pf[2])]) << 48;
     let right = if reflected { left.reverse_bits() >> 48 } else { left };
     let low = left | right << 80;
     Mask([low as u64, (low >> 64) as u64, (right >> 48) as u64])
 }
 
-/// Repeats every bit.
-fn widen<const TIMES: u32>(bits: u8) -> u32 {
-    let mut wide = 0;
-    for bit in 0..8 {
-        wide |= u32::from(bits >> bit & 1) << (bit * TIMES);
+/// Every bit of a byte twice, and four times.
+static TWICE: [u32; 256] = widened(2);
+static FOUR_TIMES: [u32; 256] = widened(4);
+
+const fn widened(times: u32) -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte] |= ((1 << times) - 1) << (bit * times);
+            }
+            bit += 1;
+        }
+        byte += 1;
     }
-    wide * ((1 << TIMES) - 1)
+    table
 }
 
 /// A position on the line of 160 pixels.

@@ -1,5 +1,7 @@
 //! The picture: which object a pixel shows, and the rows that are kept.
 
+use std::ops::Range;
+
 use super::super::tape::Tape;
 use super::mask::{Mask, WIDTH};
 use super::{BALL, Colours, M0, M1, P0, P1, PLAYFIELD};
@@ -82,9 +84,21 @@ impl Picture {
 
 /// Draws the objects over the background, those that win last: each player with its missile, the first before the second,
 /// and before or behind them, by CTRLPF, the playfield and the ball.
-pub(super) fn paint(row: &mut [u8], from: i32, to: i32, masks: &[Mask; 6], colours: &Colours, ctrlpf: u8) {
+pub(super) fn paint(
+    row: &mut [u8; WIDTH as usize],
+    from: i32,
+    to: i32,
+    masks: &[Mask; 6],
+    empty: bool,
+    colours: &Colours,
+    ctrlpf: u8,
+) {
     row[from as usize..to as usize].fill(colours.background);
+    if empty {
+        return;
+    }
     let span = Mask::span(from, to);
+    let bytes = from as usize / 8..(to as usize).div_ceil(8);
     let mut players = [masks[P0].or(&masks[M0]), masks[P1].or(&masks[M1])];
     let mut playfield = masks[BALL];
     // A score is a playfield whose left half belongs to the first player and whose right half to the second, in colour and
@@ -97,28 +111,28 @@ pub(super) fn paint(row: &mut [u8], from: i32, to: i32, masks: &[Mask; 6], colou
     }
     let priority = ctrlpf & 4 != 0;
     if !priority {
-        fill(row, &playfield.and(&span), colours.playfield);
+        fill(row, bytes.clone(), &playfield.and(&span), colours.playfield);
     }
-    fill(row, &players[1].and(&span), colours.players[1]);
-    fill(row, &players[0].and(&span), colours.players[0]);
+    fill(row, bytes.clone(), &players[1].and(&span), colours.players[1]);
+    fill(row, bytes.clone(), &players[0].and(&span), colours.players[0]);
     if priority {
-        fill(row, &playfield.and(&span), colours.playfield);
+        fill(row, bytes, &playfield.and(&span), colours.playfield);
     }
 }
 
 /// Gives the pixels of a mask a colour, eight at a time.
-fn fill(row: &mut [u8], mask: &Mask, colour: u8) {
+fn fill(row: &mut [u8; WIDTH as usize], bytes: Range<usize>, mask: &Mask, colour: u8) {
     if mask.is_empty() {
         return;
     }
     let colours = u64::from(colour) * 0x0101_0101_0101_0101;
-    for (i, pixels) in row.chunks_exact_mut(8).enumerate() {
+    let (rows, _) = row.as_chunks_mut::<8>();
+    for i in bytes {
         let byte = mask.byte(i);
         if byte != 0 {
             let shown = BYTES[usize::from(byte)];
-            let pixels: &mut [u8; 8] = pixels.try_into().expect("chunks of eight");
-            let old = u64::from_le_bytes(*pixels);
-            *pixels = (old & !shown | colours & shown).to_le_bytes();
+            let old = u64::from_le_bytes(rows[i]);
+            rows[i] = (old & !shown | colours & shown).to_le_bytes();
         }
     }
 }
