@@ -84,6 +84,11 @@ impl Cartridge {
         self.visible[usize::from(place)]
     }
 
+    /// What is visible at an address.
+    pub(super) fn peek(&self, address: u16) -> u8 {
+        self.visible[usize::from(address & 0xFFF)]
+    }
+
     #[inline(always)]
     pub(super) fn write(&mut self, address: u16, value: u8) {
         let place = address & 0xFFF;

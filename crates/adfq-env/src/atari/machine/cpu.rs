@@ -20,6 +20,9 @@ const CYCLES: [u8; 256] = [
     2, 6, 2, 8, 3, 3, 5, 5, 2, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
 ];
 
+/// Cycles of a load from INTIM and a branch back to it.
+const ROUND: u64 = 7;
+
 /// The registers. The flags are kept as the values that they were set from, which is cheaper than a status byte.
 #[derive(Clone, Default)]
 pub(super) struct Cpu {
@@ -28,6 +31,10 @@ pub(super) struct Cpu {
     y: u8,
     sp: u8,
     pc: u16,
+    /// Cycles since power on.
+    pub(super) clock: u64,
+    /// How many instructions may still run in this frame.
+    instructions: u32,
     /// Bit 7 is the flag N.
     negative: u8,
     /// The flag Z is set if this is zero.
@@ -41,16 +48,17 @@ pub(super) struct Cpu {
 impl Cpu {
     /// The reset line: the program starts where the vector at $FFFC points.
     pub(super) fn reset(&mut self, bus: &mut Bus) {
-        *self = Self { sp: 0xFF, nonzero: 1, ..Self::default() };
-        self.pc = bus.read_word(0xFFFC);
+        *self = Self { sp: 0xFF, nonzero: 1, clock: self.clock, ..Self::default() };
+        self.pc = bus.read_word(0xFFFC, self.clock);
     }
 
-    /// Runs until the frame is over, or for as many instructions as the bus allows.
-    pub(super) fn run(&mut self, bus: &mut Bus) {
+    /// Runs until the frame is over, or for `limit` instructions.
+    pub(super) fn run(&mut self, bus: &mut Bus, limit: u32) {
         // A local copy, so that the compiler keeps the registers in registers.
         let mut cpu = self.clone();
-        while bus.instructions > 0 {
-            bus.instructions -= 1;
+        cpu.instructions = limit;
+        while cpu.instructions > 0 && !bus.frame_over {
+            cpu.instructions -= 1;
             cpu.step(bus);
         }
         *self = cpu;
@@ -63,6 +71,7 @@ impl Cpu {
         tape.byte(&mut self.y);
         tape.byte(&mut self.sp);
         tape.word(&mut self.pc);
+        tape.long(&mut self.clock);
         tape.byte(&mut self.negative);
         tape.byte(&mut self.nonzero);
         tape.flag(&mut self.carry);
@@ -96,7 +105,7 @@ impl Cpu {
 
     #[inline(always)]
     fn fetch(&mut self, bus: &mut Bus) -> u8 {
-        let byte = bus.read(self.pc);
+        let byte = bus.read(self.pc, self.clock);
         self.pc = self.pc.wrapping_add(1);
         byte
     }
@@ -127,28 +136,28 @@ impl Cpu {
     fn absolute_plus_read(&mut self, bus: &mut Bus, index: u8) -> u16 {
         let base = self.absolute(bus);
         let address = base.wrapping_add(u16::from(index));
-        bus.clock += u64::from((base ^ address) & 0xFF00 != 0);
+        self.clock += u64::from((base ^ address) & 0xFF00 != 0);
         address
     }
 
     #[inline(always)]
     fn indirect_x(&mut self, bus: &mut Bus) -> u16 {
         let pointer = self.fetch(bus).wrapping_add(self.x);
-        bus.read_zero_page_word(pointer)
+        bus.read_zero_page_word(pointer, self.clock)
     }
 
     #[inline(always)]
     fn indirect_y(&mut self, bus: &mut Bus) -> u16 {
         let pointer = self.fetch(bus);
-        bus.read_zero_page_word(pointer).wrapping_add(u16::from(self.y))
+        bus.read_zero_page_word(pointer, self.clock).wrapping_add(u16::from(self.y))
     }
 
     #[inline(always)]
     fn indirect_y_read(&mut self, bus: &mut Bus) -> u16 {
         let pointer = self.fetch(bus);
-        let base = bus.read_zero_page_word(pointer);
+        let base = bus.read_zero_page_word(pointer, self.clock);
         let address = base.wrapping_add(u16::from(self.y));
-        bus.clock += u64::from((base ^ address) & 0xFF00 != 0);
+        self.clock += u64::from((base ^ address) & 0xFF00 != 0);
         address
     }
 
@@ -156,14 +165,14 @@ impl Cpu {
 
     #[inline(always)]
     fn push(&mut self, bus: &mut Bus, value: u8) {
-        bus.write(0x100 | u16::from(self.sp), value);
+        self.clock = bus.write(0x100 | u16::from(self.sp), value, self.clock);
         self.sp = self.sp.wrapping_sub(1);
     }
 
     #[inline(always)]
     fn pull(&mut self, bus: &mut Bus) -> u8 {
         self.sp = self.sp.wrapping_add(1);
-        bus.read(0x100 | u16::from(self.sp))
+        bus.read(0x100 | u16::from(self.sp), self.clock)
     }
 
     // --- What is done with the operand.
@@ -293,9 +302,9 @@ impl Cpu {
     /// Reads, changes and writes back.
     #[inline(always)]
     fn modify(&mut self, bus: &mut Bus, address: u16, change: impl FnOnce(&mut Self, u8) -> u8) -> u8 {
-        let value = bus.read(address);
+        let value = bus.read(address, self.clock);
         let result = change(self, value);
-        bus.write(address, result);
+        self.clock = bus.write(address, result, self.clock);
         result
     }
 
@@ -304,8 +313,43 @@ impl Cpu {
         let offset = self.fetch(bus) as i8;
         if taken {
             let target = self.pc.wrapping_add_signed(i16::from(offset));
-            bus.clock += 1 + u64::from((target ^ self.pc) & 0xFF00 != 0);
+            self.clock += 1 + u64::from((target ^ self.pc) & 0xFF00 != 0);
+            if offset == -5 {
+                self.skip_waiting(bus, target);
+            }
             self.pc = target;
+        }
+    }
+
+    /// Programs wait for the timer in a loop of two instructions: load INTIM, branch back. This passes over all rounds that
+    /// branch back again, and changes nothing but the clock and the count of instructions. The last round runs as usual.
+    #[inline(never)]
+    fn waiting(bus: &mut Bus, start: u16, clock: u64, limit: u32) -> u32 {
+        let [load, low, high, branch] = [0, 1, 2, 3].map(|i| bus.peek(start.wrapping_add(i)));
+        let loads = matches!(load, 0xAC | 0xAD | 0xAE);
+        if !loads || [low, high] != [0x84, 0x02] {
+            return 0;
+        }
+        let crosses = (start ^ start.wrapping_add(5)) & 0xFF00 != 0;
+        let round = ROUND + u64::from(crosses);
+        // BNE waits for zero, BPL for what comes after it.
+        let ends = match branch {
+            0xD0 => bus.riot.zero_at(clock, round),
+            0x10 => bus.riot.below_zero_at(clock),
+            _ => None,
+        };
+        // The next read is at the end of the load.
+        let rounds = ends.map_or(0, |end| end.saturating_sub(clock + 4 + 1) / round);
+        rounds.min(u64::from(limit / 2)) as u32
+    }
+
+    #[inline(always)]
+    fn skip_waiting(&mut self, bus: &mut Bus, start: u16) {
+        let rounds = Self::waiting(bus, start, self.clock, self.instructions);
+        if rounds > 0 {
+            let crosses = (start ^ start.wrapping_add(5)) & 0xFF00 != 0;
+            self.clock += u64::from(rounds) * (ROUND + u64::from(crosses));
+            self.instructions -= 2 * rounds;
         }
     }
 
@@ -360,6 +404,12 @@ impl Cpu {
         self.add(result);
     }
 
+    /// The stores that mix the high byte of the address into the value.
+    #[inline(always)]
+    fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) {
+        self.clock = bus.write(address, value & ((address >> 8) as u8).wrapping_add(1), self.clock);
+    }
+
     /// ARR: AND, then ROR with flags of its own.
     #[inline(always)]
     fn and_rotate_right(&mut self, value: u8) {
@@ -375,11 +425,11 @@ impl Cpu {
     #[rustfmt::skip]
     fn step(&mut self, bus: &mut Bus) {
         let opcode = self.fetch(bus);
-        bus.clock += u64::from(CYCLES[usize::from(opcode)]);
+        self.clock += u64::from(CYCLES[usize::from(opcode)]);
         // An operand that is read, at the address of a mode.
         macro_rules! operand {
             (imm) => { self.fetch(bus) };
-            ($mode:ident) => {{ let address = address!($mode); bus.read(address) }};
+            ($mode:ident) => {{ let address = address!($mode); bus.read(address, self.clock) }};
         }
         // The address of an operand that is only read.
         macro_rules! address {
@@ -403,7 +453,7 @@ impl Cpu {
             ($do:ident $mode:ident) => {{ let value = operand!($mode); self.$do(value) }};
         }
         macro_rules! store {
-            ($value:expr, $mode:ident) => {{ let address = target!($mode); bus.write(address, $value) }};
+            ($value:expr, $mode:ident) => {{ let address = target!($mode); self.clock = bus.write(address, $value, self.clock) }};
         }
         macro_rules! modify {
             ($do:ident $mode:ident) => {{ let address = target!($mode); self.modify(bus, address, Self::$do); }};
@@ -542,11 +592,11 @@ impl Cpu {
                 self.sp = value;
                 self.load_a_and_x(value);
             }
-            0x9B => { let address = target!(absy); self.sp = self.a & self.x; store_high(bus, address, self.sp) }
-            0x9C => { let address = target!(absx); store_high(bus, address, self.y) }
-            0x9E => { let address = target!(absy); store_high(bus, address, self.x) }
-            0x9F => { let address = target!(absy); store_high(bus, address, self.a & self.x) }
-            0x93 => { let address = target!(indy); store_high(bus, address, self.a & self.x) }
+            0x9B => { let address = target!(absy); self.sp = self.a & self.x; self.store_high(bus, address, self.sp) }
+            0x9C => { let address = target!(absx); self.store_high(bus, address, self.y) }
+            0x9E => { let address = target!(absy); self.store_high(bus, address, self.x) }
+            0x9F => { let address = target!(absy); self.store_high(bus, address, self.a & self.x) }
+            0x93 => { let address = target!(indy); self.store_high(bus, address, self.a & self.x) }
             // Instructions that do nothing, but may read.
             0x80 | 0x82 | 0x89 | 0xC2 | 0xE2 => { operand!(imm); }
             0x04 | 0x44 | 0x64 => { operand!(zp); }
@@ -569,7 +619,7 @@ impl Cpu {
         self.push(bus, low);
         self.push(bus, self.status());
         self.interrupt = true;
-        self.pc = bus.read_word(0xFFFE);
+        self.pc = bus.read_word(0xFFFE, self.clock);
     }
 
     #[inline(always)]
@@ -579,7 +629,7 @@ impl Cpu {
         let [return_low, return_high] = self.pc.to_le_bytes();
         self.push(bus, return_high);
         self.push(bus, return_low);
-        self.pc = u16::from_le_bytes([low, bus.read(self.pc)]);
+        self.pc = u16::from_le_bytes([low, bus.read(self.pc, self.clock)]);
     }
 
     #[inline(always)]
@@ -602,15 +652,10 @@ impl Cpu {
     #[inline(always)]
     fn jump_indirect(&mut self, bus: &mut Bus) {
         let pointer = self.absolute(bus);
-        let low = bus.read(pointer);
-        let high = bus.read(pointer & 0xFF00 | pointer.wrapping_add(1) & 0x00FF);
+        let low = bus.read(pointer, self.clock);
+        let high = bus.read(pointer & 0xFF00 | pointer.wrapping_add(1) & 0x00FF, self.clock);
         self.pc = u16::from_le_bytes([low, high]);
     }
-}
-
-/// The undocumented stores that mix the high byte of the address into the value.
-fn store_high(bus: &mut Bus, address: u16, value: u8) {
-    bus.write(address, value & ((address >> 8) as u8).wrapping_add(1));
 }
 
 /// ADC in decimal mode: the sum, carry and overflow.

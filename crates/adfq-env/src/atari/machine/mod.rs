@@ -96,8 +96,8 @@ impl Machine {
     /// The power switch: memory keeps its contents, the timer does not.
     pub fn power_on(&mut self) {
         let timer = 25 + (self.random.draw() % 75) as u8;
-        self.bus.riot.reset(timer, self.bus.clock);
-        self.bus.tia.reset(self.bus.clock);
+        self.bus.riot.reset(timer, self.cpu.clock);
+        self.bus.tia.reset(self.cpu.clock);
         self.bus.cartridge.reset();
         self.ports.reset();
         self.cpu.reset(&mut self.bus);
@@ -120,9 +120,9 @@ impl Machine {
         let switches = 0x3F & !(u8::from(input.reset) | u8::from(input.select) << 1);
         self.bus.switches = [pins.directions, switches];
         self.bus.tia.set_pins(pins.buttons, pins.charge);
-        self.bus.tia.begin_frame(self.bus.clock, draw);
-        self.bus.instructions = INSTRUCTIONS;
-        self.cpu.run(&mut self.bus);
+        self.bus.tia.begin_frame(self.cpu.clock, draw);
+        self.bus.frame_over = false;
+        self.cpu.run(&mut self.bus, INSTRUCTIONS);
     }
 
     /// The 128 bytes of memory.

@@ -73,6 +73,18 @@ impl Riot {
         (count as u8).wrapping_sub(self.cycles_below_zero)
     }
 
+    /// The clock at which the timer comes to zero, if it is above now and stays at zero for more than `least` cycles.
+    pub(super) fn zero_at(&self, clock: u64, least: u64) -> Option<u64> {
+        let above = self.count(clock) > 0 && 1 << self.shift > least;
+        above.then(|| self.written_at + 1 + ((u64::from(self.start) - 1) << self.shift))
+    }
+
+    /// The clock at which the timer falls below zero, if it reads as a positive number until then.
+    pub(super) fn below_zero_at(&self, clock: u64) -> Option<u64> {
+        let positive = (0..128).contains(&self.count(clock));
+        positive.then(|| self.written_at + 1 + (u64::from(self.start) << self.shift))
+    }
+
     /// Bit 7 is set from zero on, until the timer is read.
     fn timer_status(&self, clock: u64) -> u8 {
         if self.count(clock) < 0 && !self.read_below_zero { 0x80 } else { 0 }

@@ -17,29 +17,13 @@ pub(super) struct Collisions {
 }
 
 impl Collisions {
-    /// Notes which objects overlap within the span.
-    #[inline]
-    pub(super) fn add(&mut self, masks: &[Mask; 6], span: &Mask) {
-        for word in 0..3 {
-            let within = span.0[word];
-            if within == 0 {
-                continue;
-            }
-            let (mut one, mut two) = (0, 0);
-            for mask in masks {
-                two |= one & mask.0[word];
-                one |= mask.0[word];
-            }
-            if two & within != 0 {
-                self.add_word(masks, word, two & within);
-            }
+    /// Notes which objects have one of these pixels in common.
+    pub(super) fn add(&mut self, masks: &[Mask; 6], pixels: &Mask) {
+        if pixels.is_empty() {
+            return;
         }
-    }
-
-    #[cold]
-    fn add_word(&mut self, masks: &[Mask; 6], word: usize, within: u64) {
         for (i, &(a, b)) in PAIRS.iter().enumerate() {
-            if a != b && masks[a].0[word] & masks[b].0[word] & within != 0 {
+            if a != b && !masks[a].and(&masks[b]).and(pixels).is_empty() {
                 self.latched |= 1 << i;
             }
         }

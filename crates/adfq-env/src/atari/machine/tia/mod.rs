@@ -77,8 +77,9 @@ pub(super) struct Tia {
     /// The pixels of the objects, and which of them are out of date.
     masks: [Mask; 6],
     stale: u8,
-    /// Which masks are not empty.
-    present: u8,
+    /// The pixels with more than one object, and whether there is no object at all.
+    overlap: Mask,
+    empty: bool,
 
     collisions: Collisions,
     buttons: [bool; 2],
@@ -129,7 +130,8 @@ impl Tia {
             comb_next: false,
             masks: [Mask::EMPTY; 6],
             stale: 0,
-            present: 0,
+            overlap: Mask::EMPTY,
+            empty: true,
             collisions: Collisions::default(),
             buttons: [false; 2],
             latches: [false; 2],
@@ -209,12 +211,7 @@ impl Tia {
 
     fn end_line(&mut self) {
         self.comb = std::mem::take(&mut self.comb_next);
-        for player in 0..2 {
-            if !self.main[player] {
-                self.main[player] = true;
-                self.stale |= 1 << player;
-            }
-        }
+        self.show_main();
         let reflected = self.ctrlpf & 1 != 0;
         if reflected != self.reflected_playfield {
             self.reflected_playfield = reflected;
@@ -232,14 +229,14 @@ impl Tia {
         if self.stale != 0 {
             self.refresh();
         }
-        if self.vblank & 2 == 0 && self.present & (self.present.wrapping_sub(1)) != 0 {
-            self.collisions.add(&self.masks, &Mask::span(from, to));
+        if self.vblank & 2 == 0 && !self.overlap.is_empty() {
+            self.collisions.add(&self.masks, &self.overlap.and(&Mask::span(from, to)));
         }
         let Some(row) = self.picture.row(self.line) else { return };
         if self.vblank & 2 != 0 {
             row[from as usize..to as usize].fill(0);
         } else {
-            picture::paint(row, from, to, &self.masks, self.present, &self.colours, self.ctrlpf);
+            picture::paint(row, from, to, &self.masks, self.empty, &self.colours, self.ctrlpf);
             if self.comb && from < 8 {
                 row[from as usize..to.min(8) as usize].fill(0);
             }
@@ -268,9 +265,13 @@ impl Tia {
         if stale & 1 << PLAYFIELD != 0 {
             self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
         }
-        for (i, mask) in self.masks.iter().enumerate() {
-            self.present = self.present & !(1 << i) | u8::from(!mask.is_empty()) << i;
+        self.overlap = Mask::EMPTY;
+        let mut any = Mask::EMPTY;
+        for mask in &self.masks {
+            self.overlap = self.overlap.or(&any.and(mask));
+            any = any.or(mask);
         }
+        self.empty = any.is_empty();
     }
 
     // --- The registers.
@@ -450,11 +451,24 @@ impl Tia {
         } else {
             self.comb |= motion.comb;
         }
-        for (x, &register) in self.x.iter_mut().zip(&self.motion) {
-            *x = (i32::from(*x) - motion.left(register)).rem_euclid(WIDTH) as u8;
+        for object in P0..=BALL {
+            let left = motion.left(self.motion[object]);
+            if left != 0 {
+                self.x[object] = (i32::from(self.x[object]) - left).rem_euclid(WIDTH) as u8;
+                self.stale |= 1 << object;
+            }
         }
-        self.main = [true; 2];
-        self.stale |= 0x1F;
+        self.show_main();
+    }
+
+    /// From here on the players are drawn with their first copies again.
+    fn show_main(&mut self) {
+        for player in 0..2 {
+            if !self.main[player] {
+                self.main[player] = true;
+                self.stale |= 1 << player;
+            }
+        }
     }
 
     /// A read: the two bits that the chip drives.

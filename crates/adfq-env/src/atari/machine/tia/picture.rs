@@ -89,12 +89,12 @@ pub(super) fn paint(
     from: i32,
     to: i32,
     masks: &[Mask; 6],
-    present: u8,
+    empty: bool,
     colours: &Colours,
     ctrlpf: u8,
 ) {
     row[from as usize..to as usize].fill(colours.background);
-    if present == 0 {
+    if empty {
         return;
     }
     let span = Mask::span(from, to);
