@@ -28,43 +28,82 @@ pub(super) struct Bus {
 
 impl Bus {
     pub(super) fn new(cartridge: Cartridge, ram: [u8; 128], tia: Tia) -> Self {
-        Self { ram, riot: Riot::default(), tia, cartridge, lines: 0, frame_over: false, switches: [0xFF, 0x3F] }
+        Self {
+            ram,
+            riot: Riot::default(),
+            tia,
+            cartridge,
+            lines: 0,
+            frame_over: false,
+            switches: [0xFF, 0x3F],
+        }
+    }
+
+    /// Reads a byte of the program.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self, address: u16, clock: u64) -> u8 {
+        let value = match self.cartridge.plain(address) {
+            Some(value) => value,
+            None => self.read_elsewhere(address, clock),
+        };
+        self.lines = value;
+        value
     }
 
     /// A read that ends at the given clock.
     #[inline(always)]
     pub(super) fn read(&mut self, address: u16, clock: u64) -> u8 {
-        let value = if address & 0x1000 != 0 {
-            self.cartridge.read(address, self.lines)
-        } else if address & 0x280 == 0x80 {
-            self.ram[usize::from(address & 0x7F)]
+        if address & 0x1280 == 0x80 {
+            let value = self.ram[usize::from(address & 0x7F)];
+            self.lines = value;
+            value
         } else {
-            self.read_chip(address, clock)
-        };
-        self.lines = value;
-        value
+            self.fetch(address, clock)
+        }
     }
 
     /// A write that ends at the given clock. Gives the clock after it, which is later if the write stopped the processor.
     #[inline(always)]
     #[must_use]
     pub(super) fn write(&mut self, address: u16, value: u8, clock: u64) -> u64 {
-        let mut after = clock;
+        self.lines = value;
+        if address & 0x1280 == 0x80 {
+            self.ram[usize::from(address & 0x7F)] = value;
+            clock
+        } else {
+            self.write_elsewhere(address, value, clock)
+        }
+    }
+
+    /// What is off the fast path: the chips, and the addresses of a cartridge at which something happens.
+    #[inline(never)]
+    fn read_elsewhere(&mut self, address: u16, clock: u64) -> u8 {
+        if address & 0x1000 != 0 {
+            self.cartridge.read(address, self.lines)
+        } else if address & 0x80 == 0 {
+            self.tia.read(address as u8 & 0x0F, clock) | self.lines & 0x3F
+        } else if address & 0x200 == 0 {
+            self.ram[usize::from(address & 0x7F)]
+        } else {
+            self.riot.read(address, clock, self.switches)
+        }
+    }
+
+    #[inline(never)]
+    fn write_elsewhere(&mut self, address: u16, value: u8, clock: u64) -> u64 {
+        if address & 0x1080 == 0 {
+            return self.write_tia(address as u8 & 0x3F, value, clock);
+        }
         if address & 0x1000 != 0 {
             self.cartridge.write(address, value);
-        } else if address & 0x280 == 0x80 {
-            self.ram[usize::from(address & 0x7F)] = value;
-        } else if address & 0x80 == 0 {
-            after = self.write_tia(address as u8 & 0x3F, value, clock);
         } else {
             self.riot.write(address, value, clock);
         }
-        self.lines = value;
-        after
+        clock
     }
 
     /// A write to the TIA may end the frame, and WSYNC stops the processor until the end of the line.
-    #[inline(never)]
+    #[inline]
     fn write_tia(&mut self, register: u8, value: u8, clock: u64) -> u64 {
         let after = if register == WSYNC {
             self.tia.next_line(clock)
@@ -74,15 +113,6 @@ impl Bus {
         };
         self.frame_over = self.tia.frame_over(clock);
         after
-    }
-
-    #[inline(never)]
-    fn read_chip(&mut self, address: u16, clock: u64) -> u8 {
-        if address & 0x80 == 0 {
-            self.tia.read(address as u8 & 0x0F, clock) | self.lines & 0x3F
-        } else {
-            self.riot.read(address, clock, self.switches)
-        }
     }
 
     /// What the program has at an address, without the effects of a read. Only the cartridge and the memory have any.

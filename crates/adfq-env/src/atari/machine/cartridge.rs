@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::Error;
+use super::dpc::Dpc;
 use super::tape::Tape;
 
 /// How a cartridge switches its banks.
@@ -14,6 +15,12 @@ pub(super) enum Scheme {
     Plain,
     /// Atari's: banks of four kilobytes, one hot spot for each from the given address on.
     Atari { first: u16, ram: bool },
+    /// Parker Brothers': each of the first three windows shows any of eight kilobytes, the last one always the last.
+    Parker,
+    /// Activision's FE: address line 13 tells the two banks, as the program jumps from one to the other.
+    Activision,
+    /// Activision's DPC, for Pitfall II: banks as Atari's, and a chip that fetches graphics.
+    Dpc,
 }
 
 /// A cartridge in its slot.
@@ -25,18 +32,20 @@ pub(super) struct Cartridge {
     windows: [u32; 4],
     /// What the windows show: a copy, so that the processor reads with one look-up.
     visible: Box<[u8; 4096]>,
-    /// The addresses from `low` on, `plain` in number, are read from the windows and nothing else happens there.
+    /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
     /// Memory in the cartridge.
     ram: [u8; 128],
+    dpc: Dpc,
 }
 
 impl Cartridge {
     pub(super) fn new(rom: &[u8]) -> Result<Self, Error> {
         let scheme = match rom.len() {
             2048 | 4096 => Scheme::Plain,
-            8192 => Scheme::Atari { first: 0xFF8, ram: has_ram(rom) },
+            8192 => eight_kilobytes(rom),
+            10240..=10496 => Scheme::Dpc,
             16384 => Scheme::Atari { first: 0xFF6, ram: has_ram(rom) },
             32768 => Scheme::Atari { first: 0xFF4, ram: has_ram(rom) },
             bytes => return Err(Error::Size { bytes }),
@@ -44,11 +53,22 @@ impl Cartridge {
         // A cartridge of two kilobytes does not see address line 11.
         let rom: Arc<[u8]> = if rom.len() == 2048 { [rom, rom].concat().into() } else { rom.into() };
         let (low, high) = match scheme {
-            Scheme::Plain => (0, 0x1000),
-            Scheme::Atari { first, ram } => (if ram { 0x100 } else { 0 }, first),
+            Scheme::Plain => (0x1000, 0x2000),
+            Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 }, 0x1000 + first),
+            Scheme::Parker => (0x1000, 0x1FE0),
+            Scheme::Activision => (0x1000, 0x1000),
+            Scheme::Dpc => (0x1080, 0x1FF8),
         };
-        let mut cartridge =
-            Self { rom, scheme, windows: [0; 4], visible: Box::new([0; 4096]), low, plain: high - low, ram: [0; 128] };
+        let mut cartridge = Self {
+            rom,
+            scheme,
+            windows: [0; 4],
+            visible: Box::new([0; 4096]),
+            low,
+            plain: high - low,
+            ram: [0; 128],
+            dpc: Dpc::new(),
+        };
         cartridge.reset();
         Ok(cartridge)
     }
@@ -58,6 +78,16 @@ impl Cartridge {
         match self.scheme {
             Scheme::Plain => self.show(0),
             Scheme::Atari { .. } => self.show(self.rom.len() / 4096 - 1),
+            Scheme::Parker => {
+                for window in 0..4 {
+                    self.show_in(window, 4 + window);
+                }
+            }
+            Scheme::Activision => self.show(0),
+            Scheme::Dpc => {
+                self.show(1);
+                self.dpc = Dpc::new();
+            }
         }
     }
 
@@ -75,13 +105,19 @@ impl Cartridge {
         self.visible[window * 1024..][..1024].copy_from_slice(&self.rom[start..][..1024]);
     }
 
+    /// A read that has no effect, if the address is such a one.
     #[inline(always)]
+    pub(super) fn plain(&self, address: u16) -> Option<u8> {
+        let place = address & 0x1FFF;
+        (place.wrapping_sub(self.low) < self.plain).then(|| self.visible[usize::from(place & 0xFFF)])
+    }
+
+    /// Any read.
     pub(super) fn read(&mut self, address: u16, lines: u8) -> u8 {
-        let place = address & 0xFFF;
-        if place.wrapping_sub(self.low) >= self.plain {
-            return self.read_special(place, lines);
+        match self.plain(address) {
+            Some(value) => value,
+            None => self.read_special(address, lines),
         }
-        self.visible[usize::from(place)]
     }
 
     /// What is visible at an address.
@@ -89,17 +125,27 @@ impl Cartridge {
         self.visible[usize::from(address & 0xFFF)]
     }
 
-    #[inline(always)]
     pub(super) fn write(&mut self, address: u16, value: u8) {
-        let place = address & 0xFFF;
-        if place.wrapping_sub(self.low) >= self.plain {
-            self.write_special(place, value);
+        if self.plain(address).is_none() {
+            self.write_special(address, value);
         }
     }
 
     #[inline(never)]
-    fn read_special(&mut self, place: u16, lines: u8) -> u8 {
+    fn read_special(&mut self, address: u16, lines: u8) -> u8 {
+        let place = address & 0xFFF;
         match self.scheme {
+            Scheme::Parker => self.switch_window(place),
+            Scheme::Activision => {
+                let bank = usize::from(address & 0x2000 == 0);
+                return self.rom[bank * 4096 + usize::from(place)];
+            }
+            Scheme::Dpc => {
+                if place < 0x40 {
+                    return self.dpc.read(place, &self.rom[8192..]);
+                }
+                self.switch(place, 0xFF8);
+            }
             Scheme::Plain => {}
             Scheme::Atari { first, .. } => {
                 if place < 0x80 {
@@ -117,8 +163,18 @@ impl Cartridge {
     }
 
     #[inline(never)]
-    fn write_special(&mut self, place: u16, value: u8) {
+    fn write_special(&mut self, address: u16, value: u8) {
+        let place = address & 0xFFF;
         match self.scheme {
+            Scheme::Parker => self.switch_window(place),
+            Scheme::Activision => {}
+            Scheme::Dpc => {
+                if (0x40..0x80).contains(&place) {
+                    self.dpc.write(place, value);
+                } else {
+                    self.switch(place, 0xFF8);
+                }
+            }
             Scheme::Plain => {}
             Scheme::Atari { first, .. } => {
                 if place < 0x80 {
@@ -130,9 +186,16 @@ impl Cartridge {
         }
     }
 
+    fn switch_window(&mut self, place: u16) {
+        if let 0xFE0..=0xFF7 = place {
+            self.show_in(usize::from(place - 0xFE0) / 8, usize::from(place & 7));
+        }
+    }
+
     fn switch(&mut self, place: u16, first: u16) {
-        let bank = usize::from(place - first);
-        if bank < self.rom.len() / 4096 {
+        let banks = if self.scheme == Scheme::Dpc { 2 } else { self.rom.len() / 4096 };
+        let bank = usize::from(place.wrapping_sub(first));
+        if bank < banks {
             self.show(bank);
         }
     }
@@ -144,6 +207,7 @@ impl Cartridge {
             self.show_in(window, kilobyte);
         }
         tape.bytes(&mut self.ram);
+        self.dpc.state(tape);
     }
 }
 
@@ -151,4 +215,30 @@ impl Cartridge {
 /// bytes with one value.
 fn has_ram(rom: &[u8]) -> bool {
     rom.chunks_exact(4096).all(|bank| bank[..256].iter().all(|&byte| byte == bank[0]))
+}
+
+/// Which of the types of eight kilobytes a game is. Its program tells: it reads or writes the hot spots of its type.
+fn eight_kilobytes(rom: &[u8]) -> Scheme {
+    let touches = |low: u16, high: u16| {
+        rom.windows(3)
+            .filter(|bytes| {
+                let address = u16::from_le_bytes([bytes[1], bytes[2]]);
+                let absolute = matches!(bytes[0], 0x0C | 0x2C | 0x8C..=0x8E | 0xAC..=0xAE | 0xCD);
+                absolute && address & 0x1000 != 0 && (low..=high).contains(&(address & 0xFFF))
+            })
+            .count()
+    };
+    let (parker, atari) = (touches(0xFE0, 0xFF7), touches(0xFF8, 0xFF9));
+    if parker > atari {
+        Scheme::Parker
+    } else if atari == 0 && !has_ram(rom) && jumps_across(rom) {
+        Scheme::Activision
+    } else {
+        Scheme::Atari { first: 0xFF8, ram: has_ram(rom) }
+    }
+}
+
+/// Whether the program of the first bank calls the second as Activision's does: at the addresses from $D000 on.
+fn jumps_across(rom: &[u8]) -> bool {
+    rom[..4096].windows(3).filter(|bytes| bytes[0] == 0x20 && bytes[2] & 0xF0 == 0xD0).count() > 2
 }

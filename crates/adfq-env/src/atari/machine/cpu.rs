@@ -105,7 +105,7 @@ impl Cpu {
 
     #[inline(always)]
     fn fetch(&mut self, bus: &mut Bus) -> u8 {
-        let byte = bus.read(self.pc, self.clock);
+        let byte = bus.fetch(self.pc, self.clock);
         self.pc = self.pc.wrapping_add(1);
         byte
     }

@@ -7,6 +7,7 @@ mod bus;
 mod cartridge;
 mod controller;
 mod cpu;
+mod dpc;
 mod random;
 mod riot;
 mod tape;
@@ -20,8 +21,8 @@ use controller::Ports;
 use cpu::Cpu;
 use random::MersenneTwister;
 use tape::Tape;
-use tia::Tia;
 pub use tia::Shown;
+use tia::Tia;
 
 /// Why there is no machine.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]

@@ -68,7 +68,8 @@ impl Riot {
         }
         if !self.read_below_zero {
             self.read_below_zero = true;
-            self.cycles_below_zero = (clock - self.written_at - 1 - (u64::from(self.start) << self.shift)) as u8;
+            self.cycles_below_zero =
+                (clock - self.written_at - 1 - (u64::from(self.start) << self.shift)) as u8;
         }
         (count as u8).wrapping_sub(self.cycles_below_zero)
     }

@@ -1,13 +1,27 @@
 //! Collisions: fifteen latches, one for each pair of objects that overlapped since they were cleared.
 
-use super::mask::Mask;
 use super::super::tape::Tape;
+use super::mask::Mask;
 use super::{BALL, M0, M1, P0, P1, PLAYFIELD};
 
 /// The pairs in the order of the registers CXM0P to CXPPMM, bit 7 before bit 6. CXBLPF has one bit.
 const PAIRS: [(usize, usize); 16] = [
-    (M0, P1), (M0, P0), (M1, P0), (M1, P1), (P0, PLAYFIELD), (P0, BALL), (P1, PLAYFIELD), (P1, BALL),
-    (M0, PLAYFIELD), (M0, BALL), (M1, PLAYFIELD), (M1, BALL), (BALL, PLAYFIELD), (BALL, BALL), (P0, P1), (M0, M1),
+    (M0, P1),
+    (M0, P0),
+    (M1, P0),
+    (M1, P1),
+    (P0, PLAYFIELD),
+    (P0, BALL),
+    (P1, PLAYFIELD),
+    (P1, BALL),
+    (M0, PLAYFIELD),
+    (M0, BALL),
+    (M1, PLAYFIELD),
+    (M1, BALL),
+    (BALL, PLAYFIELD),
+    (BALL, BALL),
+    (P0, P1),
+    (M0, M1),
 ];
 
 /// The latches: bit `i` for pair `i`.

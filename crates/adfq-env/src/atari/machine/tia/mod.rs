@@ -8,6 +8,7 @@ mod mask;
 mod motion;
 mod objects;
 mod picture;
+mod stars;
 
 use super::tape::Tape;
 use collision::Collisions;
@@ -16,6 +17,7 @@ use motion::Motion;
 use objects::{COPIES, wrap};
 use picture::Picture;
 pub use picture::Shown;
+use stars::{Look, Stars};
 
 /// Colour clocks of a line before the first visible pixel.
 const BLANK: i32 = 68;
@@ -73,6 +75,9 @@ pub(super) struct Tia {
     /// The comb on this line, and on the next after a strobe at the very end of a line.
     comb: bool,
     comb_next: bool,
+    /// The clock of the last HMOVE, and what came of it.
+    moved_at: u64,
+    stars: Stars,
 
     /// The pixels of the objects, and which of them are out of date.
     masks: [Mask; 6],
@@ -128,6 +133,8 @@ impl Tia {
             main: [true; 2],
             comb: false,
             comb_next: false,
+            moved_at: 0,
+            stars: Stars::new(),
             masks: [Mask::EMPTY; 6],
             stale: 0,
             overlap: Mask::EMPTY,
@@ -142,7 +149,12 @@ impl Tia {
     }
 
     pub(super) fn reset(&mut self, clock: u64) {
-        *self = Self { line_start: clock, charging_since: clock, ..Self::new(self.picture.shown()) };
+        *self = Self {
+            line_start: clock,
+            charging_since: clock,
+            moved_at: clock,
+            ..Self::new(self.picture.shown())
+        };
     }
 
     /// The frame before is over. The line goes on, and is line 0 of the new frame.
@@ -163,7 +175,8 @@ impl Tia {
     /// The start of the next line; now, if that is the start of one.
     #[inline]
     pub(super) fn next_line(&self, clock: u64) -> u64 {
-        clock + (LINE - (clock - self.line_start) % LINE) % LINE
+        let gone = (clock - self.line_start) as u32;
+        clock + u64::from(gone.next_multiple_of(LINE as u32) - gone)
     }
 
     pub(super) fn screen(&self) -> &[u8] {
@@ -181,14 +194,15 @@ impl Tia {
     /// The pixel that the beam is at; negative in the blank part of the line.
     #[inline]
     fn pixel(&self, clock: u64) -> i32 {
-        (clock - self.line_start) as i32 * 3 - BLANK
+        ((clock - self.line_start) as u32 % LINE as u32) as i32 * 3 - BLANK
     }
 
     /// Draws up to the present pixel and `delay` pixels more. Lines that are not shown are passed over: ALE's chip does
     /// nothing on them, so there are no collisions, and what is to last for one line waits for the first that is shown.
     #[inline]
     fn catch_up(&mut self, clock: u64, delay: i32) {
-        let mut gone = (clock - self.line_start) / LINE;
+        // A line ends after its last clock: what is written in that clock still belongs to it.
+        let mut gone = u64::from(((clock - self.line_start) as u32).saturating_sub(1) / LINE as u32);
         while gone > 0 {
             let lines = match self.picture.hidden_lines(self.line) {
                 0 => {
@@ -203,7 +217,7 @@ impl Tia {
             self.done = 0;
             gone -= lines;
         }
-        let to = self.pixel(clock) + delay;
+        let to = (clock - self.line_start) as i32 * 3 - BLANK + delay;
         if to > self.done && self.picture.hidden_lines(self.line) == 0 {
             self.draw_to(to.min(WIDTH));
         }
@@ -211,6 +225,10 @@ impl Tia {
 
     fn end_line(&mut self) {
         self.comb = std::mem::take(&mut self.comb_next);
+        if let Some(left) = self.stars.end_line() {
+            self.x[M0] = (i32::from(self.x[M0]) - i32::from(left)).rem_euclid(WIDTH) as u8;
+            self.stale |= 1 << M0;
+        }
         self.show_main();
         let reflected = self.ctrlpf & 1 != 0;
         if reflected != self.reflected_playfield {
@@ -253,9 +271,11 @@ impl Tia {
                     objects::player(graphics, self.reflected[i], self.nusiz[i], self.x[P0 + i], self.main[i]);
             }
             if stale & 1 << (M0 + i) != 0 {
-                let shown = self.missiles[i] && !self.locked[i];
+                let look = if i == 0 { self.stars.look } else { Look::Usual };
+                let shown = self.missiles[i] && !self.locked[i] && look != Look::Hidden;
+                let nusiz = if look == Look::Wide { self.nusiz[i] | 0x10 } else { self.nusiz[i] };
                 self.masks[M0 + i] =
-                    if shown { objects::missile(self.nusiz[i], self.x[M0 + i]) } else { Mask::EMPTY };
+                    if shown { objects::missile(nusiz, self.x[M0 + i]) } else { Mask::EMPTY };
             }
         }
         if stale & 1 << BALL != 0 {
@@ -278,10 +298,10 @@ impl Tia {
 
     /// A write to any register but WSYNC.
     pub(super) fn write(&mut self, register: u8, value: u8, now: u64) {
-        if self.changes_nothing(register, value) {
+        if self.changes_nothing(register, value, now) {
             return;
         }
-        self.catch_up(now, delay(register, self.pixel_in_line(now)));
+        self.catch_up(now, delay(register, self.pixel(now)));
         match register {
             0x00 => self.write_vsync(value, now),
             0x01 => self.write_vblank(value, now),
@@ -290,6 +310,7 @@ impl Tia {
                 let i = usize::from(register - 0x04);
                 self.nusiz[i] = value;
                 self.main[i] = true;
+                self.usual_look(i);
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
             0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = value & 0xFE,
@@ -347,7 +368,7 @@ impl Tia {
     /// Writes that the picture does not show: registers of sound and motion, and values that are there already. Nothing needs
     /// to be drawn for them. Motion registers are set here.
     #[inline]
-    fn changes_nothing(&mut self, register: u8, value: u8) -> bool {
+    fn changes_nothing(&mut self, register: u8, value: u8, now: u64) -> bool {
         match register {
             0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] == value & 0xFE,
             0x08 => self.colours.playfield == value & 0xFE,
@@ -362,6 +383,9 @@ impl Tia {
             0x1D | 0x1E => self.missiles[usize::from(register - 0x1D)] == (value & 2 != 0),
             0x1F => self.ball == (value & 2 != 0),
             0x20..=0x24 => {
+                if register == 0x22 {
+                    self.stars.change(self.motion[M0], value, now.wrapping_sub(self.moved_at));
+                }
                 self.motion[usize::from(register - 0x20)] = value;
                 true
             }
@@ -372,10 +396,6 @@ impl Tia {
             0x03 | 0x15..=0x1A | 0x2D.. => true,
             _ => false,
         }
-    }
-
-    fn pixel_in_line(&self, clock: u64) -> i32 {
-        ((clock - self.line_start) % LINE) as i32 * 3 - BLANK
     }
 
     fn write_vsync(&mut self, value: u8, clock: u64) {
@@ -426,8 +446,28 @@ impl Tia {
 
     /// RESM0, RESM1 and RESBL: four pixels on.
     fn reset_small(&mut self, object: usize, clock: u64) {
-        self.x[object] = reset_position(self.pixel(clock), 2, 4);
+        self.x[object] =
+            self.reset_after_motion(object, clock).unwrap_or_else(|| reset_position(self.pixel(clock), 2, 4));
+        if object == M0 {
+            self.usual_look(0);
+        }
         self.stale |= 1 << object;
+    }
+
+    /// A reset while the clocks of HMOVE still come lets the object end up elsewhere. ALE knows the moments at which some
+    /// games do it: the cycles in the line of HMOVE and of the reset, and the position.
+    fn reset_after_motion(&self, object: usize, clock: u64) -> Option<u8> {
+        const KNOWN: [(usize, u64, u64, u8); 6] = [
+            (BALL, 3, 6, 3),
+            (BALL, 3, 9, 5),
+            (BALL, 3, 10, 6),
+            (BALL, 5, 23, 10),
+            (M0, 3, 23, 8),
+            (M1, 3, 6, 3),
+        ];
+        let moved = self.moved_at.checked_sub(self.line_start)?;
+        let now = clock - self.line_start;
+        KNOWN.iter().find(|known| (known.0, known.1, known.2) == (object, moved, now)).map(|known| known.3)
     }
 
     /// RESMP0 and RESMP1: a missile that is locked is hidden, and lies in the middle of its player when it is let go.
@@ -441,11 +481,22 @@ impl Tia {
             self.x[M0 + i] = wrap(self.x[P0 + i] + middle);
         }
         self.locked[i] = locked;
+        self.usual_look(i);
         self.stale |= 1 << (M0 + i);
     }
 
+    /// On the line of a star, a write to its size or position shows the missile as usual again.
+    fn usual_look(&mut self, missile: usize) {
+        if missile == 0 {
+            self.stars.look = Look::Usual;
+        }
+    }
+
     fn move_objects(&mut self, clock: u64) {
-        let motion = Motion::at((clock - self.line_start) as i32 - 1);
+        self.moved_at = clock;
+        self.stars.stop();
+        self.stale |= 1 << M0;
+        let motion = Motion::at(((clock - self.line_start) as i32 - 1).max(0));
         if motion.late {
             self.comb_next = true;
         } else {
@@ -527,6 +578,8 @@ impl Tia {
         tape.bytes(&mut self.motion);
         tape.flag(&mut self.comb);
         tape.flag(&mut self.comb_next);
+        tape.long(&mut self.moved_at);
+        self.stars.state(tape);
         self.collisions.state(tape);
         self.picture.state(tape);
         self.stale = 0x3F;
