@@ -255,7 +255,7 @@ const GAMES: &[Game] = &[
     Game {
         name: "alien", md5: "f1a0a23e6464d954e3a9579c4ccd01c8",
         actions: ALL,
-        score: Points(|r| alien_score(r)),
+        score: Points(alien_score),
         lives: |r| low(r[64]), held: None, over: |_, r| low(r[64]) == 0,
     },
     Game {
@@ -358,7 +358,7 @@ const GAMES: &[Game] = &[
     Game {
         name: "enduro", md5: "94b92a882f6dbaa6993a46e2dcc58402",
         actions: &[Noop, Fire, Right, Left, Down, DownRight, DownLeft, RightFire, LeftFire],
-        score: Points(|r| enduro_score(r)),
+        score: Points(enduro_score),
         lives: |_| 0, held: None, over: |_, r| r[47] == 255,
     },
     Game {
@@ -480,7 +480,7 @@ const GAMES: &[Game] = &[
     Game {
         name: "riverraid", md5: "393948436d1f4cc3192410bb918f9724",
         actions: ALL,
-        score: Points(|r| riverraid_score(r)),
+        score: Points(riverraid_score),
         lives: riverraid_lives, held: None, over: |b, r| b[64] == 89 && r[64] == 88,
     },
     Game {
