@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// No ROMs, since there is no `ale-py`.
     #[error(
-        "{env} needs the ROM of the game, and {python} has no ale-py to take it from; install it with: {python} -m pip install 'ale-py>=0.12', or name a folder of ROMs (--roms DIR or ADFQ_ROMS)",
+        "{env} needs the ROM of the game, and {python} has no ale-py to take it from; name a folder of ROMs (--roms DIR or ADFQ_ROMS), or install it with: {python} -m pip install 'ale-py>=0.12'",
         python = python.display()
     )]
     NoRoms {

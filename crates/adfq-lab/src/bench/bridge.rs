@@ -38,7 +38,7 @@ const CASES: [Case; 4] = [
     NOTHING_SMALL,
     Case { name: "nothing 84×84×4", args: r#"{"shape": [84, 84, 4]}"#, ..NOTHING_SMALL },
     Case { name: "cartpole", env: "gym:CartPole-v1", args: "{}", peer: ["gymnasium", "CartPole-v1"] },
-    Case { name: "pong", env: "atari:pong", args: "{}", peer: ["ale-py", "pong"] },
+    Case { name: "pong", env: "atari:pong", args: r#"{"emulator": "ale"}"#, peer: ["ale-py", "pong"] },
 ];
 const COUNTS: [usize; 3] = [1, 8, 64];
 

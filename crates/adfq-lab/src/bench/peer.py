@@ -19,6 +19,7 @@ def main():
     if kind == "ale-py":
         from ale_py.vector_env import AtariVectorEnv
 
+        args.pop("emulator", None)  # A word of ours.
         envs = AtariVectorEnv(name, count, **args)
     else:
         envs = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make(name, **args)] * count)
