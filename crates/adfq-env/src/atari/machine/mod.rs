@@ -87,9 +87,12 @@ impl Machine {
         let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
         machine.power_on();
         machine.power_on();
+        let mut long = 0;
         for _ in 0..60 {
             machine.frame(Input::default(), false);
+            long += u32::from(machine.bus.tia.long_frame(machine.cpu.clock));
         }
+        machine.bus.tia.pal = long > 30;
         machine.power_on();
         Ok(machine)
     }
