@@ -159,6 +159,7 @@ impl Tia {
             line_start: clock,
             charging_since: clock,
             moved_at: clock,
+            pal: self.pal,
             ..Self::new(self.picture.shown())
         };
     }
@@ -177,6 +178,13 @@ impl Tia {
             self.line = 0;
             self.frame_limit = self.line_start + MOST_LINES[usize::from(self.pal)] * LINE;
             self.picture.begin(draw);
+        }
+    }
+
+    /// The processor pauses, at the end of the frame or before. What is drawn by then is what its last write has come to.
+    pub(super) fn pause(&mut self, last_write: u64) {
+        if last_write > self.line_start {
+            self.catch_up(last_write, 0);
         }
     }
 
