@@ -22,6 +22,8 @@ pub(super) struct Bus {
     lines: u8,
     /// Whether the frame is over.
     pub(super) frame_over: bool,
+    /// The clock of the last write to the TIA.
+    pub(super) last_write: u64,
     /// What the ports A and B read: the joysticks and the switches of the console.
     pub(super) switches: [u8; 2],
 }
@@ -35,6 +37,7 @@ impl Bus {
             cartridge,
             lines: 0,
             frame_over: false,
+            last_write: 0,
             switches: [0xFF, 0x3F],
         }
     }
@@ -111,6 +114,7 @@ impl Bus {
             self.tia.write(register, value, clock);
             clock
         };
+        self.last_write = clock;
         self.frame_over = self.tia.frame_over(clock);
         after
     }
@@ -141,6 +145,7 @@ impl Bus {
         tape.bytes(&mut self.ram);
         tape.byte(&mut self.lines);
         tape.flag(&mut self.frame_over);
+        tape.long(&mut self.last_write);
         tape.bytes(&mut self.switches);
         self.riot.state(tape);
         self.tia.state(tape);

@@ -87,11 +87,20 @@ impl Machine {
         let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
         machine.power_on();
         machine.power_on();
-        for _ in 0..60 {
-            machine.frame(Input::default(), false);
-        }
+        machine.find_format();
         machine.power_on();
         Ok(machine)
+    }
+
+    /// ALE tells games for PAL from those for NTSC by their frames in the first second. Half of those from the thirtieth on
+    /// are long if longer ones are cut in two.
+    fn find_format(&mut self) {
+        let mut long = 0;
+        for frame in 1..=60 {
+            self.frame(Input::default(), false);
+            long += u32::from((30..60).contains(&frame) && self.bus.tia.long_frame(self.cpu.clock));
+        }
+        self.bus.tia.pal = long >= 15;
     }
 
     /// The power switch: memory keeps its contents, the timer does not.
@@ -124,6 +133,7 @@ impl Machine {
         self.bus.tia.begin_frame(self.cpu.clock, draw);
         self.bus.frame_over = false;
         self.cpu.run(&mut self.bus, INSTRUCTIONS);
+        self.bus.tia.pause(self.bus.last_write);
     }
 
     /// The 128 bytes of memory.

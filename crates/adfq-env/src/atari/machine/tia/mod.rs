@@ -23,8 +23,10 @@ use stars::{Look, Stars};
 const BLANK: i32 = 68;
 /// Cycles of the processor in a line.
 const LINE: u64 = 76;
-/// Lines after which a frame ends at the next write, if the program does not end it.
-const MOST_LINES: u64 = 292;
+/// Lines after which a frame ends at the next write, if the program does not end it: for NTSC and for PAL.
+const MOST_LINES: [u64; 2] = [291, 343];
+/// A frame of more lines than this is one of PAL.
+const NTSC_LINES: u64 = 285;
 
 /// The objects, in the order of the arrays below.
 const P0: usize = 0;
@@ -43,9 +45,12 @@ pub(super) struct Tia {
     done: i32,
     /// Lines since the start of the frame.
     line: u32,
-    frame_over: bool,
+    /// Whether a write has ended the frame.
+    ended: bool,
     /// The clock at which the frame ends at the next write.
     frame_limit: u64,
+    /// Whether the game is for PAL: its frames are longer.
+    pub(super) pal: bool,
     vsync: u8,
     /// The clock at which VSYNC was switched on.
     vsync_since: u64,
@@ -109,8 +114,9 @@ impl Tia {
             line_start: 0,
             done: 0,
             line: 0,
-            frame_over: false,
+            ended: true,
             frame_limit: u64::MAX,
+            pal: false,
             vsync: 0,
             vsync_since: 0,
             vblank: 0,
@@ -153,23 +159,40 @@ impl Tia {
             line_start: clock,
             charging_since: clock,
             moved_at: clock,
+            pal: self.pal,
             ..Self::new(self.picture.shown())
         };
     }
 
-    /// The frame before is over. The line goes on, and is line 0 of the new frame.
+    /// Whether the frame that has just ended is as long as those of PAL.
+    pub(super) fn long_frame(&self, clock: u64) -> bool {
+        u64::from(self.line) + (clock - self.line_start) / LINE > NTSC_LINES
+    }
+
+    /// A new frame, if the one before is over: the line goes on, and is line 0 of it. Otherwise the one before goes on.
     pub(super) fn begin_frame(&mut self, clock: u64, draw: bool) {
-        self.catch_up(clock, 0);
-        self.line = 0;
-        self.frame_limit = self.line_start + MOST_LINES * LINE;
-        self.frame_over = false;
-        self.picture.begin(draw);
+        if self.ended {
+            self.ended = false;
+            // One clock further, so that a line that is over is over.
+            self.catch_up(clock + 1, -3);
+            self.line = 0;
+            self.frame_limit = self.line_start + MOST_LINES[usize::from(self.pal)] * LINE;
+            self.picture.begin(draw);
+        }
+    }
+
+    /// The processor pauses, at the end of the frame or before. What is drawn by then is what its last write has come to.
+    pub(super) fn pause(&mut self, last_write: u64) {
+        if last_write > self.line_start {
+            self.catch_up(last_write, 0);
+        }
     }
 
     /// Whether the program has ended the frame, or the frame is as long as ALE lets it be.
     #[inline]
-    pub(super) fn frame_over(&self, written_at: u64) -> bool {
-        self.frame_over || written_at >= self.frame_limit
+    pub(super) fn frame_over(&mut self, written_at: u64) -> bool {
+        self.ended |= written_at >= self.frame_limit;
+        self.ended
     }
 
     /// The start of the next line; now, if that is the start of one.
@@ -402,7 +425,7 @@ impl Tia {
         if value & 2 != 0 {
             self.vsync_since = clock;
         } else if self.vsync & 2 != 0 && clock - self.vsync_since >= LINE {
-            self.frame_over = true;
+            self.ended = true;
         }
         self.vsync = value;
     }
@@ -524,9 +547,11 @@ impl Tia {
 
     /// A read: the two bits that the chip drives.
     pub(super) fn read(&mut self, register: u8, clock: u64) -> u8 {
-        self.catch_up(clock, 0);
         match register {
-            0x00..=0x07 => self.collisions.read(register),
+            0x00..=0x07 => {
+                self.catch_up(clock, 0);
+                self.collisions.read(register)
+            }
             0x0C | 0x0D => {
                 let i = usize::from(register - 0x0C);
                 if self.buttons[i] { 0 } else { 0x80 }
@@ -544,8 +569,9 @@ impl Tia {
         tape.long(&mut self.line_start);
         tape.signed(&mut self.done);
         tape.double(&mut self.line);
-        tape.flag(&mut self.frame_over);
+        tape.flag(&mut self.ended);
         tape.long(&mut self.frame_limit);
+        tape.flag(&mut self.pal);
         tape.byte(&mut self.vsync);
         tape.long(&mut self.vsync_since);
         tape.byte(&mut self.vblank);
