@@ -34,10 +34,20 @@ LONG = {**SHORT, "logging": {"metrics": 5_000, "checkpoint": 2_000}, "evaluation
 LONG_STEPS = 12_000
 
 
+def started():
+    """The driver's node. Ray gives it 30 seconds to start, which a busy machine may miss, so it is tried three times."""
+    for left in (2, 1, 0):
+        try:
+            return Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 2, **SMALL})
+        except Exception:
+            if not left:
+                raise
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """A node for the driver, and one to be killed."""
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 2, **SMALL})
+    cluster = started()
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     yield cluster
     ray.shutdown()
