@@ -175,6 +175,13 @@ impl Cpu {
         bus.read(0x100 | u16::from(self.sp), self.clock)
     }
 
+    /// PLA and PLP read the stack before they move its pointer, too. What they read there stays on the data lines.
+    #[inline(always)]
+    fn pull_one(&mut self, bus: &mut Bus) -> u8 {
+        bus.read(0x100 | u16::from(self.sp), self.clock);
+        self.pull(bus)
+    }
+
     // --- What is done with the operand.
 
     #[inline(always)]
@@ -549,9 +556,9 @@ impl Cpu {
             0x60 => self.return_from_call(bus),
             0x40 => self.return_from_interrupt(bus),
             0x08 => self.push(bus, self.status()),
-            0x28 => { let status = self.pull(bus); self.set_status(status) }
+            0x28 => { let status = self.pull_one(bus); self.set_status(status) }
             0x48 => self.push(bus, self.a),
-            0x68 => { let value = self.pull(bus); self.load_a(value) }
+            0x68 => { let value = self.pull_one(bus); self.load_a(value) }
             // Undocumented from here on.
             0xA3 => with!(load_a_and_x indx), 0xA7 => with!(load_a_and_x zp), 0xAF => with!(load_a_and_x abs),
             0xB3 => with!(load_a_and_x indy), 0xB7 => with!(load_a_and_x zpy), 0xBF => with!(load_a_and_x absy),
