@@ -11,15 +11,7 @@ fn machine(rom: &[u8], controller: Controller) -> Machine {
 
 fn input(bits: u8) -> Input {
     let on = |bit: u8| bits >> bit & 1 == 1;
-    Input {
-        up: on(0),
-        down: on(1),
-        left: on(2),
-        right: on(3),
-        fire: on(4),
-        reset: on(5),
-        select: on(6),
-    }
+    Input { up: on(0), down: on(1), left: on(2), right: on(3), fire: on(4), reset: on(5), select: on(6) }
 }
 
 fn saved(machine: &Machine) -> Vec<u8> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::dpc::Dpc;
+use super::random::MersenneTwister;
 use super::tape::Tape;
 
 /// How a cartridge switches its banks.
@@ -59,7 +60,7 @@ impl Cartridge {
             Scheme::Activision => (0x1000, 0x1000),
             Scheme::Dpc => (0x1080, 0x1FF8),
         };
-        let mut cartridge = Self {
+        Ok(Self {
             rom,
             scheme,
             windows: [0; 4],
@@ -68,16 +69,19 @@ impl Cartridge {
             plain: high - low,
             ram: [0; 128],
             dpc: Dpc::new(),
-        };
-        cartridge.reset();
-        Ok(cartridge)
+        })
     }
 
-    /// Power on: the bank that ALE starts with.
-    pub(super) fn reset(&mut self) {
+    /// Power on: the bank that ALE starts with, and memory with what it draws.
+    pub(super) fn power_on(&mut self, random: &mut MersenneTwister) {
         match self.scheme {
             Scheme::Plain => self.show(0),
-            Scheme::Atari { .. } => self.show(self.rom.len() / 4096 - 1),
+            Scheme::Atari { ram, .. } => {
+                self.show(self.rom.len() / 4096 - 1);
+                if ram {
+                    self.ram.fill_with(|| random.draw() as u8);
+                }
+            }
             Scheme::Parker => {
                 for window in 0..4 {
                     self.show_in(window, 4 + window);

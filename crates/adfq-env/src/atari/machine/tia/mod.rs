@@ -80,6 +80,8 @@ pub(super) struct Tia {
     /// The comb on this line, and on the next after a strobe at the very end of a line.
     comb: bool,
     comb_next: bool,
+    /// Whether there are combs at all.
+    combs: bool,
     /// The clock of the last HMOVE, and what came of it.
     moved_at: u64,
     stars: Stars,
@@ -106,6 +108,25 @@ struct Colours {
     players: [u8; 2],
     playfield: u8,
     background: u8,
+    /// The low bit of all of them: set in a frame of PAL after one with an odd number of lines. Such a frame has no colour,
+    /// and ALE's palette has the greys at odd numbers.
+    lost: u8,
+}
+
+impl Colours {
+    /// What a register holds that is written with this value.
+    fn of(&self, value: u8) -> u8 {
+        value & 0xFE | self.lost
+    }
+
+    /// A frame begins, with or without colour.
+    fn lose(&mut self, lost: bool) {
+        if lost != (self.lost == 1) {
+            self.lost = u8::from(lost);
+            self.players = self.players.map(|colour| self.of(colour));
+            (self.playfield, self.background) = (self.of(self.playfield), self.of(self.background));
+        }
+    }
 }
 
 impl Tia {
@@ -139,6 +160,7 @@ impl Tia {
             main: [true; 2],
             comb: false,
             comb_next: false,
+            combs: true,
             moved_at: 0,
             stars: Stars::new(),
             masks: [Mask::EMPTY; 6],
@@ -160,8 +182,13 @@ impl Tia {
             charging_since: clock,
             moved_at: clock,
             pal: self.pal,
+            combs: self.combs,
             ..Self::new(self.picture.shown())
         };
+    }
+
+    pub(super) fn without_comb(&mut self) {
+        self.combs = false;
     }
 
     /// Whether the frame that has just ended is as long as those of PAL.
@@ -175,6 +202,7 @@ impl Tia {
             self.ended = false;
             // One clock further, so that a line that is over is over.
             self.catch_up(clock + 1, -3);
+            self.colours.lose(self.pal && self.line % 2 == 1);
             self.line = 0;
             self.frame_limit = self.line_start + MOST_LINES[usize::from(self.pal)] * LINE;
             self.picture.begin(draw);
@@ -336,9 +364,9 @@ impl Tia {
                 self.usual_look(i);
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
-            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = value & 0xFE,
-            0x08 => self.colours.playfield = value & 0xFE,
-            0x09 => self.colours.background = value & 0xFE,
+            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = self.colours.of(value),
+            0x08 => self.colours.playfield = self.colours.of(value),
+            0x09 => self.colours.background = self.colours.of(value),
             0x0A => self.write_ctrlpf(value, now),
             0x0B | 0x0C => {
                 let i = usize::from(register - 0x0B);
@@ -393,9 +421,9 @@ impl Tia {
     #[inline]
     fn changes_nothing(&mut self, register: u8, value: u8, now: u64) -> bool {
         match register {
-            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] == value & 0xFE,
-            0x08 => self.colours.playfield == value & 0xFE,
-            0x09 => self.colours.background == value & 0xFE,
+            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] == self.colours.of(value),
+            0x08 => self.colours.playfield == self.colours.of(value),
+            0x09 => self.colours.background == self.colours.of(value),
             0x0D..=0x0F => self.playfield[usize::from(register - 0x0D)] == value,
             0x1B => self.graphics[0] == value && self.old_graphics[1] == self.graphics[1],
             0x1C => {
@@ -520,9 +548,9 @@ impl Tia {
         self.stars.stop();
         self.stale |= 1 << M0;
         let motion = Motion::at(((clock - self.line_start) as i32 - 1).max(0));
-        if motion.late {
+        if self.combs && motion.late {
             self.comb_next = true;
-        } else {
+        } else if self.combs {
             self.comb |= motion.comb;
         }
         for object in P0..=BALL {
@@ -565,6 +593,14 @@ impl Tia {
         }
     }
 
+    /// Whether the clocks of a state that was restored can be.
+    pub(super) fn is_before(&self, clock: u64) -> bool {
+        [self.line_start, self.vsync_since, self.moved_at, self.charging_since]
+            .iter()
+            .all(|&past| past <= clock)
+            && clock - self.line_start < u64::from(u32::MAX / 4)
+    }
+
     pub(super) fn state(&mut self, tape: &mut Tape) {
         tape.long(&mut self.line_start);
         tape.signed(&mut self.done);
@@ -579,6 +615,7 @@ impl Tia {
         tape.bytes(&mut self.colours.players);
         tape.byte(&mut self.colours.playfield);
         tape.byte(&mut self.colours.background);
+        tape.byte(&mut self.colours.lost);
         tape.byte(&mut self.ctrlpf);
         tape.flag(&mut self.reflected_playfield);
         tape.bytes(&mut self.playfield);
@@ -604,11 +641,14 @@ impl Tia {
         tape.bytes(&mut self.motion);
         tape.flag(&mut self.comb);
         tape.flag(&mut self.comb_next);
+        tape.flag(&mut self.combs);
         tape.long(&mut self.moved_at);
         self.stars.state(tape);
         self.collisions.state(tape);
         self.picture.state(tape);
         self.stale = 0x3F;
+        self.done = self.done.clamp(0, WIDTH);
+        self.x = self.x.map(|x| x % WIDTH as u8);
     }
 }
 
