@@ -242,7 +242,13 @@ fn eight_kilobytes(rom: &[u8]) -> Scheme {
     }
 }
 
-/// Whether the program of the first bank calls the second as Activision's does: at the addresses from $D000 on.
+/// Whether the banks call each other as Activision's do: the first lies at $F000 and the second at $D000, each calls itself
+/// and, less often, the other.
 fn jumps_across(rom: &[u8]) -> bool {
-    rom[..4096].windows(3).filter(|bytes| bytes[0] == 0x20 && bytes[2] & 0xF0 == 0xD0).count() > 2
+    let (first, second) = rom.split_at(4096);
+    let calls = |bank: &[u8], page: u8| {
+        bank.windows(3).filter(|bytes| bytes[0] == 0x20 && bytes[2] & 0xF0 == page).count()
+    };
+    let mostly_own = |own: usize, other: usize| 0 < other && other < own;
+    mostly_own(calls(first, 0xF0), calls(first, 0xD0)) && mostly_own(calls(second, 0xD0), calls(second, 0xF0))
 }

@@ -93,7 +93,7 @@ impl Riot {
 
     #[inline]
     fn count(&self, clock: u64) -> i64 {
-        i64::from(self.start) - 1 - ((clock - self.written_at - 1) >> self.shift) as i64
+        i64::from(self.start) - 1 - (((clock - self.written_at) as i64 - 1) >> self.shift)
     }
 
     /// Whether the clock of a state that was restored can be.
