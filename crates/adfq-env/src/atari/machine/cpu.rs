@@ -333,7 +333,7 @@ impl Cpu {
     #[inline(never)]
     fn waiting(bus: &mut Bus, start: u16, clock: u64, limit: u32) -> u32 {
         let [load, low, high, branch] = [0, 1, 2, 3].map(|i| bus.peek(start.wrapping_add(i)));
-        let loads = matches!(load, 0xAC | 0xAD | 0xAE);
+        let loads = matches!(load, 0xAC..=0xAE);
         if !loads || [low, high] != [0x84, 0x02] {
             return 0;
         }
@@ -691,5 +691,5 @@ fn decimal(byte: u8) -> i16 {
 /// The last two decimal digits of a number, as a byte.
 fn to_decimal(number: i16) -> u8 {
     let rest = number.rem_euclid(100) as u8;
-    (rest / 10) << 4 | rest % 10
+    ((rest / 10) << 4) | (rest % 10)
 }
