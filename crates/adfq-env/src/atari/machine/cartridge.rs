@@ -24,6 +24,11 @@ pub(super) enum Scheme {
     Dpc,
 }
 
+/// Bytes of the longest instruction.
+const LONGEST: u16 = 3;
+/// Bytes after the end that an instruction is read from with the others, and ignored.
+const AHEAD: usize = 4;
+
 /// A cartridge in its slot.
 #[derive(Clone)]
 pub(super) struct Cartridge {
@@ -32,7 +37,7 @@ pub(super) struct Cartridge {
     /// Where in `rom` each window starts.
     windows: [u32; 4],
     /// What the windows show: a copy, so that the processor reads with one look-up.
-    visible: Box<[u8; 4096]>,
+    visible: [u8; 4096 + AHEAD],
     /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
@@ -64,7 +69,7 @@ impl Cartridge {
             rom,
             scheme,
             windows: [0; 4],
-            visible: Box::new([0; 4096]),
+            visible: [0; 4096 + AHEAD],
             low,
             plain: high - low,
             ram: [0; 128],
@@ -107,6 +112,15 @@ impl Cartridge {
         let start = kilobyte * 1024;
         self.windows[window] = start as u32;
         self.visible[window * 1024..][..1024].copy_from_slice(&self.rom[start..][..1024]);
+    }
+
+    /// An instruction at an address and the bytes after it, if reading all of them has no effect.
+    #[inline(always)]
+    pub(super) fn code(&self, address: u16) -> Option<u32> {
+        let place = usize::from(address & 0xFFF);
+        let bytes = self.visible[place..place + 4].first_chunk()?;
+        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.plain.saturating_sub(LONGEST - 1);
+        plain.then_some(u32::from_le_bytes(*bytes))
     }
 
     /// A read that has no effect, if the address is such a one.
