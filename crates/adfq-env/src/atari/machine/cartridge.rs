@@ -44,6 +44,8 @@ pub(super) struct Cartridge {
     /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
+    /// How many of them can be the start of an instruction that lies within.
+    code: u16,
     /// Memory in the cartridge.
     ram: [u8; 128],
     dpc: Dpc,
@@ -79,6 +81,7 @@ impl Cartridge {
             visible: 0,
             low,
             plain: high - low,
+            code: (high - low).saturating_sub(LONGEST - 1),
             ram: [0; 128],
             dpc: Dpc::new(),
         })
@@ -120,7 +123,7 @@ impl Cartridge {
     /// An instruction at an address and the bytes after it, if reading all of them has no effect.
     #[inline(always)]
     pub(super) fn code(&self, address: u16) -> Option<u32> {
-        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.plain.saturating_sub(LONGEST - 1);
+        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.code;
         let bytes = self.contents.get(self.visible + usize::from(address & 0xFFF)..)?.first_chunk()?;
         plain.then_some(u32::from_le_bytes(*bytes))
     }
