@@ -18,8 +18,8 @@ pub(super) struct Bus {
     pub(super) riot: Riot,
     pub(super) tia: Tia,
     pub(super) cartridge: Cartridge,
-    /// The last byte on the data lines. The TIA drives two of the eight; the others keep what they had.
-    lines: u8,
+    /// The byte on the data lines before an operand is read. The TIA drives two of the eight; the others keep what they had.
+    pub(super) lines: u8,
     /// Whether the frame is over.
     pub(super) frame_over: bool,
     /// The clock of the last write to the TIA.
@@ -42,26 +42,22 @@ impl Bus {
         }
     }
 
-    /// Reads a byte of the program.
-    #[inline(always)]
-    pub(super) fn fetch(&mut self, address: u16, clock: u64) -> u8 {
-        let value = match self.cartridge.plain(address) {
-            Some(value) => value,
-            None => self.read_elsewhere(address, clock),
-        };
-        self.lines = value;
-        value
-    }
-
     /// A read that ends at the given clock.
     #[inline(always)]
     pub(super) fn read(&mut self, address: u16, clock: u64) -> u8 {
-        if address & 0x1280 == 0x80 {
-            let value = self.ram[usize::from(address & 0x7F)];
-            self.lines = value;
-            value
+        match self.cartridge.plain(address) {
+            Some(value) => value,
+            None => self.read_elsewhere(address, clock),
+        }
+    }
+
+    /// A read in the zero page or the stack: memory, or else the TIA.
+    #[inline(always)]
+    pub(super) fn read_page(&mut self, page: u16, place: u8, clock: u64) -> u8 {
+        if place & 0x80 != 0 {
+            self.ram[usize::from(place & 0x7F)]
         } else {
-            self.fetch(address, clock)
+            self.read_elsewhere(page | u16::from(place), clock)
         }
     }
 
@@ -69,12 +65,23 @@ impl Bus {
     #[inline(always)]
     #[must_use]
     pub(super) fn write(&mut self, address: u16, value: u8, clock: u64) -> u64 {
-        self.lines = value;
         if address & 0x1280 == 0x80 {
             self.ram[usize::from(address & 0x7F)] = value;
             clock
         } else {
             self.write_elsewhere(address, value, clock)
+        }
+    }
+
+    /// A write in the zero page or the stack.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn write_page(&mut self, page: u16, place: u8, value: u8, clock: u64) -> u64 {
+        if place & 0x80 != 0 {
+            self.ram[usize::from(place & 0x7F)] = value;
+            clock
+        } else {
+            self.write_elsewhere(page | u16::from(place), value, clock)
         }
     }
 
@@ -135,10 +142,13 @@ impl Bus {
         u16::from_le_bytes([low, self.read(address.wrapping_add(1), clock)])
     }
 
+    /// A pointer in the zero page. Its high byte is the last on the data lines.
     #[inline(always)]
     pub(super) fn read_zero_page_word(&mut self, pointer: u8, clock: u64) -> u16 {
-        let low = self.read(u16::from(pointer), clock);
-        u16::from_le_bytes([low, self.read(u16::from(pointer.wrapping_add(1)), clock)])
+        let low = self.read_page(0, pointer, clock);
+        let high = self.read_page(0, pointer.wrapping_add(1), clock);
+        self.lines = high;
+        u16::from_le_bytes([low, high])
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {

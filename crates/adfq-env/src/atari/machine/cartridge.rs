@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::dpc::Dpc;
+use super::random::MersenneTwister;
 use super::tape::Tape;
 
 /// How a cartridge switches its banks.
@@ -23,18 +24,28 @@ pub(super) enum Scheme {
     Dpc,
 }
 
+/// Bytes of the longest instruction.
+const LONGEST: u16 = 3;
+/// Bytes after the end that an instruction is read from with the others, and ignored.
+const AHEAD: usize = 4;
+
 /// A cartridge in its slot.
 #[derive(Clone)]
 pub(super) struct Cartridge {
-    rom: Arc<[u8]>,
+    /// The game; then, if its windows move one by one, what they show; then [`AHEAD`] bytes.
+    contents: Arc<[u8]>,
+    /// Bytes of the game.
+    size: usize,
     scheme: Scheme,
-    /// Where in `rom` each window starts.
-    windows: [u32; 4],
-    /// What the windows show: a copy, so that the processor reads with one look-up.
-    visible: Box<[u8; 4096]>,
+    /// Which kilobyte of the game each window shows.
+    windows: [u8; 4],
+    /// Where in `contents` the windows begin.
+    visible: usize,
     /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
+    /// How many of them can be the start of an instruction that lies within.
+    code: u16,
     /// Memory in the cartridge.
     ram: [u8; 128],
     dpc: Dpc,
@@ -51,7 +62,10 @@ impl Cartridge {
             bytes => return Err(Error::Size { bytes }),
         };
         // A cartridge of two kilobytes does not see address line 11.
-        let rom: Arc<[u8]> = if rom.len() == 2048 { [rom, rom].concat().into() } else { rom.into() };
+        let mut contents = rom.repeat(if rom.len() == 2048 { 2 } else { 1 });
+        let size = contents.len();
+        let windows = if scheme == Scheme::Parker { 4096 } else { 0 };
+        contents.resize(size + windows + AHEAD, 0);
         let (low, high) = match scheme {
             Scheme::Plain => (0x1000, 0x2000),
             Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 }, 0x1000 + first),
@@ -59,31 +73,31 @@ impl Cartridge {
             Scheme::Activision => (0x1000, 0x1000),
             Scheme::Dpc => (0x1080, 0x1FF8),
         };
-        let mut cartridge = Self {
-            rom,
+        Ok(Self {
+            contents: contents.into(),
+            size,
             scheme,
             windows: [0; 4],
-            visible: Box::new([0; 4096]),
+            visible: 0,
             low,
             plain: high - low,
+            code: (high - low).saturating_sub(LONGEST - 1),
             ram: [0; 128],
             dpc: Dpc::new(),
-        };
-        cartridge.reset();
-        Ok(cartridge)
+        })
     }
 
-    /// Power on: the bank that ALE starts with.
-    pub(super) fn reset(&mut self) {
+    /// Power on: the bank that ALE starts with, and memory with what it draws.
+    pub(super) fn power_on(&mut self, random: &mut MersenneTwister) {
         match self.scheme {
-            Scheme::Plain => self.show(0),
-            Scheme::Atari { .. } => self.show(self.rom.len() / 4096 - 1),
-            Scheme::Parker => {
-                for window in 0..4 {
-                    self.show_in(window, 4 + window);
+            Scheme::Plain | Scheme::Activision => self.show(0),
+            Scheme::Atari { ram, .. } => {
+                self.show(self.size / 4096 - 1);
+                if ram {
+                    self.ram.fill_with(|| random.draw() as u8);
                 }
             }
-            Scheme::Activision => self.show(0),
+            Scheme::Parker => self.show_windows([4, 5, 6, 7]),
             Scheme::Dpc => {
                 self.show(1);
                 self.dpc = Dpc::new();
@@ -93,23 +107,32 @@ impl Cartridge {
 
     /// Shows a bank of four kilobytes in all windows.
     fn show(&mut self, bank: usize) {
-        for window in 0..4 {
-            self.show_in(window, bank * 4 + window);
+        self.visible = bank * 4096;
+    }
+
+    /// Shows four kilobytes of the game in the windows, for games whose windows move one by one.
+    fn show_windows(&mut self, kilobytes: [u8; 4]) {
+        self.windows = kilobytes;
+        self.visible = self.size;
+        let (game, windows) = Arc::make_mut(&mut self.contents).split_at_mut(self.size);
+        for (window, kilobyte) in windows.chunks_exact_mut(1024).zip(kilobytes) {
+            window.copy_from_slice(&game[usize::from(kilobyte & 7) * 1024..][..1024]);
         }
     }
 
-    /// Shows a kilobyte of the cartridge in one window.
-    fn show_in(&mut self, window: usize, kilobyte: usize) {
-        let start = kilobyte * 1024;
-        self.windows[window] = start as u32;
-        self.visible[window * 1024..][..1024].copy_from_slice(&self.rom[start..][..1024]);
+    /// An instruction at an address and the bytes after it, if reading all of them has no effect.
+    #[inline(always)]
+    pub(super) fn code(&self, address: u16) -> Option<u32> {
+        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.code;
+        let bytes = self.contents.get(self.visible + usize::from(address & 0xFFF)..)?.first_chunk()?;
+        plain.then_some(u32::from_le_bytes(*bytes))
     }
 
     /// A read that has no effect, if the address is such a one.
     #[inline(always)]
     pub(super) fn plain(&self, address: u16) -> Option<u8> {
-        let place = address & 0x1FFF;
-        (place.wrapping_sub(self.low) < self.plain).then(|| self.visible[usize::from(place & 0xFFF)])
+        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.plain;
+        plain.then(|| self.peek(address))
     }
 
     /// Any read.
@@ -121,8 +144,9 @@ impl Cartridge {
     }
 
     /// What is visible at an address.
+    #[inline(always)]
     pub(super) fn peek(&self, address: u16) -> u8 {
-        self.visible[usize::from(address & 0xFFF)]
+        self.contents[self.visible + usize::from(address & 0xFFF)]
     }
 
     pub(super) fn write(&mut self, address: u16, value: u8) {
@@ -138,11 +162,11 @@ impl Cartridge {
             Scheme::Parker => self.switch_window(place),
             Scheme::Activision => {
                 let bank = usize::from(address & 0x2000 == 0);
-                return self.rom[bank * 4096 + usize::from(place)];
+                return self.contents[bank * 4096 + usize::from(place)];
             }
             Scheme::Dpc => {
                 if place < 0x40 {
-                    return self.dpc.read(place, &self.rom[8192..]);
+                    return self.dpc.read(place, &self.contents[8192..]);
                 }
                 self.switch(place, 0xFF8);
             }
@@ -159,7 +183,7 @@ impl Cartridge {
                 self.switch(place, first);
             }
         }
-        self.visible[usize::from(place)]
+        self.peek(place)
     }
 
     #[inline(never)]
@@ -188,12 +212,14 @@ impl Cartridge {
 
     fn switch_window(&mut self, place: u16) {
         if let 0xFE0..=0xFF7 = place {
-            self.show_in(usize::from(place - 0xFE0) / 8, usize::from(place & 7));
+            let mut windows = self.windows;
+            windows[usize::from(place - 0xFE0) / 8] = place as u8 & 7;
+            self.show_windows(windows);
         }
     }
 
     fn switch(&mut self, place: u16, first: u16) {
-        let banks = if self.scheme == Scheme::Dpc { 2 } else { self.rom.len() / 4096 };
+        let banks = if self.scheme == Scheme::Dpc { 2 } else { self.size / 4096 };
         let bank = usize::from(place.wrapping_sub(first));
         if bank < banks {
             self.show(bank);
@@ -201,10 +227,13 @@ impl Cartridge {
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
-        for window in 0..4 {
-            tape.double(&mut self.windows[window]);
-            let kilobyte = (self.windows[window] as usize / 1024).min(self.rom.len() / 1024 - 1);
-            self.show_in(window, kilobyte);
+        tape.bytes(&mut self.windows);
+        let mut bank = (self.visible / 4096) as u8;
+        tape.byte(&mut bank);
+        if self.scheme == Scheme::Parker {
+            self.show_windows(self.windows);
+        } else {
+            self.show(usize::from(bank).min(self.size / 4096 - 1));
         }
         tape.bytes(&mut self.ram);
         self.dpc.state(tape);
@@ -238,7 +267,13 @@ fn eight_kilobytes(rom: &[u8]) -> Scheme {
     }
 }
 
-/// Whether the program of the first bank calls the second as Activision's does: at the addresses from $D000 on.
+/// Whether the banks call each other as Activision's do: the first lies at $F000 and the second at $D000, each calls itself
+/// and, less often, the other.
 fn jumps_across(rom: &[u8]) -> bool {
-    rom[..4096].windows(3).filter(|bytes| bytes[0] == 0x20 && bytes[2] & 0xF0 == 0xD0).count() > 2
+    let (first, second) = rom.split_at(4096);
+    let calls = |bank: &[u8], page: u8| {
+        bank.windows(3).filter(|bytes| bytes[0] == 0x20 && bytes[2] & 0xF0 == page).count()
+    };
+    let mostly_own = |own: usize, other: usize| 0 < other && other < own;
+    mostly_own(calls(first, 0xF0), calls(first, 0xD0)) && mostly_own(calls(second, 0xD0), calls(second, 0xF0))
 }

@@ -31,6 +31,8 @@ pub(super) struct Cpu {
     y: u8,
     sp: u8,
     pc: u16,
+    /// The two bytes after the opcode. They mean nothing between instructions.
+    operand: u16,
     /// Cycles since power on.
     pub(super) clock: u64,
     /// How many instructions may still run in this frame.
@@ -103,27 +105,20 @@ impl Cpu {
 
     // --- Where the operand is.
 
+    /// The byte after the opcode.
     #[inline(always)]
-    fn fetch(&mut self, bus: &mut Bus) -> u8 {
-        let byte = bus.fetch(self.pc, self.clock);
+    fn byte(&mut self, bus: &mut Bus) -> u8 {
         self.pc = self.pc.wrapping_add(1);
-        byte
+        bus.lines = self.operand as u8;
+        self.operand as u8
     }
 
-    #[inline(always)]
-    fn zero_page(&mut self, bus: &mut Bus) -> u16 {
-        u16::from(self.fetch(bus))
-    }
-
-    #[inline(always)]
-    fn zero_page_plus(&mut self, bus: &mut Bus, index: u8) -> u16 {
-        u16::from(self.fetch(bus).wrapping_add(index))
-    }
-
+    /// The two bytes after the opcode.
     #[inline(always)]
     fn absolute(&mut self, bus: &mut Bus) -> u16 {
-        let low = self.fetch(bus);
-        u16::from_le_bytes([low, self.fetch(bus)])
+        self.pc = self.pc.wrapping_add(2);
+        bus.lines = (self.operand >> 8) as u8;
+        self.operand
     }
 
     #[inline(always)]
@@ -142,37 +137,55 @@ impl Cpu {
 
     #[inline(always)]
     fn indirect_x(&mut self, bus: &mut Bus) -> u16 {
-        let pointer = self.fetch(bus).wrapping_add(self.x);
+        let pointer = self.byte(bus).wrapping_add(self.x);
         bus.read_zero_page_word(pointer, self.clock)
     }
 
     #[inline(always)]
     fn indirect_y(&mut self, bus: &mut Bus) -> u16 {
-        let pointer = self.fetch(bus);
+        let pointer = self.byte(bus);
         bus.read_zero_page_word(pointer, self.clock).wrapping_add(u16::from(self.y))
     }
 
     #[inline(always)]
     fn indirect_y_read(&mut self, bus: &mut Bus) -> u16 {
-        let pointer = self.fetch(bus);
+        let pointer = self.byte(bus);
         let base = bus.read_zero_page_word(pointer, self.clock);
         let address = base.wrapping_add(u16::from(self.y));
         self.clock += u64::from((base ^ address) & 0xFF00 != 0);
         address
     }
 
+    /// An instruction where reading may have an effect: byte by byte, and no more bytes than it has.
+    #[inline(never)]
+    fn fetch_slowly(bus: &mut Bus, pc: u16, clock: u64) -> u32 {
+        let opcode = bus.read(pc, clock);
+        let mut code = u32::from(opcode);
+        for i in 1..length(opcode) {
+            code |= u32::from(bus.read(pc.wrapping_add(u16::from(i)), clock)) << (8 * i);
+        }
+        code
+    }
+
     // --- The stack.
 
     #[inline(always)]
     fn push(&mut self, bus: &mut Bus, value: u8) {
-        self.clock = bus.write(0x100 | u16::from(self.sp), value, self.clock);
+        self.clock = bus.write_page(0x100, self.sp, value, self.clock);
         self.sp = self.sp.wrapping_sub(1);
     }
 
     #[inline(always)]
     fn pull(&mut self, bus: &mut Bus) -> u8 {
         self.sp = self.sp.wrapping_add(1);
-        bus.read(0x100 | u16::from(self.sp), self.clock)
+        bus.read_page(0x100, self.sp, self.clock)
+    }
+
+    /// PLA and PLP read the stack before they move its pointer, too. What they read there stays on the data lines.
+    #[inline(always)]
+    fn pull_one(&mut self, bus: &mut Bus) -> u8 {
+        bus.lines = bus.read_page(0x100, self.sp, self.clock);
+        self.pull(bus)
     }
 
     // --- What is done with the operand.
@@ -310,7 +323,7 @@ impl Cpu {
 
     #[inline(always)]
     fn branch(&mut self, bus: &mut Bus, taken: bool) {
-        let offset = self.fetch(bus) as i8;
+        let offset = self.byte(bus) as i8;
         if taken {
             let target = self.pc.wrapping_add_signed(i16::from(offset));
             self.clock += 1 + u64::from((target ^ self.pc) & 0xFF00 != 0);
@@ -424,35 +437,43 @@ impl Cpu {
     #[inline(always)]
     #[rustfmt::skip]
     fn step(&mut self, bus: &mut Bus) {
-        let opcode = self.fetch(bus);
+        let code = match bus.cartridge.code(self.pc) {
+            Some(code) => code,
+            None => Self::fetch_slowly(bus, self.pc, self.clock),
+        };
+        let opcode = code as u8;
+        self.operand = (code >> 8) as u16;
+        self.pc = self.pc.wrapping_add(1);
         self.clock += u64::from(CYCLES[usize::from(opcode)]);
         // An operand that is read, at the address of a mode.
         macro_rules! operand {
-            (imm) => { self.fetch(bus) };
-            ($mode:ident) => {{ let address = address!($mode); bus.read(address, self.clock) }};
-        }
-        // The address of an operand that is only read.
-        macro_rules! address {
-            (zp) => { self.zero_page(bus) };
-            (zpx) => {{ let x = self.x; self.zero_page_plus(bus, x) }};
-            (zpy) => {{ let y = self.y; self.zero_page_plus(bus, y) }};
-            (abs) => { self.absolute(bus) };
-            (absx) => {{ let x = self.x; self.absolute_plus_read(bus, x) }};
-            (absy) => {{ let y = self.y; self.absolute_plus_read(bus, y) }};
-            (indx) => { self.indirect_x(bus) };
-            (indy) => { self.indirect_y_read(bus) };
+            (imm) => { self.byte(bus) };
+            (zp) => {{ let place = self.byte(bus); bus.read_page(0, place, self.clock) }};
+            (zpx) => {{ let place = self.byte(bus).wrapping_add(self.x); bus.read_page(0, place, self.clock) }};
+            (zpy) => {{ let place = self.byte(bus).wrapping_add(self.y); bus.read_page(0, place, self.clock) }};
+            (abs) => {{ let address = self.absolute(bus); bus.read(address, self.clock) }};
+            (absx) => {{ let address = self.absolute_plus_read(bus, self.x); bus.read(address, self.clock) }};
+            (absy) => {{ let address = self.absolute_plus_read(bus, self.y); bus.read(address, self.clock) }};
+            (indx) => {{ let address = self.indirect_x(bus); bus.read(address, self.clock) }};
+            (indy) => {{ let address = self.indirect_y_read(bus); bus.read(address, self.clock) }};
         }
         // The address of an operand that is written.
         macro_rules! target {
-            (absx) => {{ let x = self.x; self.absolute_plus(bus, x) }};
-            (absy) => {{ let y = self.y; self.absolute_plus(bus, y) }};
+            (zp) => { u16::from(self.byte(bus)) };
+            (zpx) => { u16::from(self.byte(bus).wrapping_add(self.x)) };
+            (zpy) => { u16::from(self.byte(bus).wrapping_add(self.y)) };
+            (abs) => { self.absolute(bus) };
+            (absx) => { self.absolute_plus(bus, self.x) };
+            (absy) => { self.absolute_plus(bus, self.y) };
+            (indx) => { self.indirect_x(bus) };
             (indy) => { self.indirect_y(bus) };
-            ($mode:ident) => { address!($mode) };
         }
         macro_rules! with {
             ($do:ident $mode:ident) => {{ let value = operand!($mode); self.$do(value) }};
         }
         macro_rules! store {
+            ($value:expr, zp) => {{ let place = self.byte(bus); self.clock = bus.write_page(0, place, $value, self.clock) }};
+            ($value:expr, zpx) => {{ let place = self.byte(bus).wrapping_add(self.x); self.clock = bus.write_page(0, place, $value, self.clock) }};
             ($value:expr, $mode:ident) => {{ let address = target!($mode); self.clock = bus.write(address, $value, self.clock) }};
         }
         macro_rules! modify {
@@ -549,9 +570,9 @@ impl Cpu {
             0x60 => self.return_from_call(bus),
             0x40 => self.return_from_interrupt(bus),
             0x08 => self.push(bus, self.status()),
-            0x28 => { let status = self.pull(bus); self.set_status(status) }
+            0x28 => { let status = self.pull_one(bus); self.set_status(status) }
             0x48 => self.push(bus, self.a),
-            0x68 => { let value = self.pull(bus); self.load_a(value) }
+            0x68 => { let value = self.pull_one(bus); self.load_a(value) }
             // Undocumented from here on.
             0xA3 => with!(load_a_and_x indx), 0xA7 => with!(load_a_and_x zp), 0xAF => with!(load_a_and_x abs),
             0xB3 => with!(load_a_and_x indy), 0xB7 => with!(load_a_and_x zpy), 0xBF => with!(load_a_and_x absy),
@@ -624,12 +645,11 @@ impl Cpu {
 
     #[inline(always)]
     fn call(&mut self, bus: &mut Bus) {
-        let low = self.fetch(bus);
-        // The address of the last byte of the instruction is pushed before that byte is read.
-        let [return_low, return_high] = self.pc.to_le_bytes();
-        self.push(bus, return_high);
-        self.push(bus, return_low);
-        self.pc = u16::from_le_bytes([low, bus.read(self.pc, self.clock)]);
+        // What is pushed is the address of the last byte of the instruction.
+        let [low, high] = self.pc.wrapping_add(1).to_le_bytes();
+        self.push(bus, high);
+        self.push(bus, low);
+        self.pc = self.operand;
     }
 
     #[inline(always)]
@@ -655,6 +675,17 @@ impl Cpu {
         let low = bus.read(pointer, self.clock);
         let high = bus.read(pointer & 0xFF00 | pointer.wrapping_add(1) & 0x00FF, self.clock);
         self.pc = u16::from_le_bytes([low, high]);
+    }
+}
+
+/// Bytes of an instruction. The low five bits of an opcode tell its addressing mode, but for some.
+const fn length(opcode: u8) -> u8 {
+    match opcode & 0x1F {
+        0x00 if opcode == 0x20 => 3,
+        0x00 | 0x02 if opcode >= 0x80 => 2,
+        0x00 | 0x02 | 0x08 | 0x0A | 0x12 | 0x18 | 0x1A => 1,
+        0x0C..=0x0F | 0x19 | 0x1B..=0x1F => 3,
+        _ => 2,
     }
 }
 

@@ -85,7 +85,8 @@ impl Machine {
         let ram = std::array::from_fn(|_| random.draw() as u8);
         let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new(shown));
         let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
-        machine.power_on();
+        // ALE sets the timer once more than it switches the console on.
+        machine.random.draw();
         machine.power_on();
         machine.find_format();
         machine.power_on();
@@ -108,9 +109,16 @@ impl Machine {
         let timer = 25 + (self.random.draw() % 75) as u8;
         self.bus.riot.reset(timer, self.cpu.clock);
         self.bus.tia.reset(self.cpu.clock);
-        self.bus.cartridge.reset();
+        self.bus.cartridge.power_on(&mut self.random);
         self.ports.reset();
         self.cpu.reset(&mut self.bus);
+    }
+
+    /// The same machine without the *comb*, the black bars at the left edge that HMOVE leaves. ALE leaves them out for some
+    /// cartridges.
+    pub fn without_comb(mut self) -> Self {
+        self.bus.tia.without_comb();
+        self
     }
 
     /// ALE's `reset_game`: power on, a second without the player, and the reset switch.
@@ -162,6 +170,14 @@ impl Machine {
         let mut machine = self.clone();
         machine.state(&mut tape);
         let Tape::Restore(Some([])) = tape else { return Err(Error::State) };
+        let (bus, clock) = (&machine.bus, machine.cpu.clock);
+        if clock > u64::MAX / 2
+            || bus.last_write > clock
+            || !bus.tia.is_before(clock)
+            || !bus.riot.is_before(clock)
+        {
+            return Err(Error::State);
+        }
         *self = machine;
         Ok(())
     }

@@ -93,12 +93,18 @@ impl Riot {
 
     #[inline]
     fn count(&self, clock: u64) -> i64 {
-        i64::from(self.start) - 1 - ((clock - self.written_at - 1) >> self.shift) as i64
+        i64::from(self.start) - 1 - (((clock - self.written_at) as i64 - 1) >> self.shift)
+    }
+
+    /// Whether the clock of a state that was restored can be.
+    pub(super) fn is_before(&self, clock: u64) -> bool {
+        self.written_at <= clock
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
         tape.byte(&mut self.start);
         tape.byte(&mut self.shift);
+        self.shift = self.shift.min(10);
         tape.long(&mut self.written_at);
         tape.flag(&mut self.read_below_zero);
         tape.byte(&mut self.cycles_below_zero);

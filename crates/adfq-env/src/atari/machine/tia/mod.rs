@@ -80,6 +80,8 @@ pub(super) struct Tia {
     /// The comb on this line, and on the next after a strobe at the very end of a line.
     comb: bool,
     comb_next: bool,
+    /// Whether there are combs at all.
+    combs: bool,
     /// The clock of the last HMOVE, and what came of it.
     moved_at: u64,
     stars: Stars,
@@ -87,9 +89,9 @@ pub(super) struct Tia {
     /// The pixels of the objects, and which of them are out of date.
     masks: [Mask; 6],
     stale: u8,
-    /// The pixels with more than one object, and whether there is no object at all.
+    /// Which of them have pixels, and those that more than one has.
+    present: u8,
     overlap: Mask,
-    empty: bool,
 
     collisions: Collisions,
     buttons: [bool; 2],
@@ -106,6 +108,34 @@ struct Colours {
     players: [u8; 2],
     playfield: u8,
     background: u8,
+    /// The low bit of all of them: set in a frame of PAL after one with an odd number of lines. Such a frame has no colour,
+    /// and ALE's palette has the greys at odd numbers.
+    lost: u8,
+}
+
+impl Colours {
+    /// What a register holds that is written with this value.
+    fn of(&self, value: u8) -> u8 {
+        value & 0xFE | self.lost
+    }
+
+    /// COLUP0 to COLUBK.
+    fn register(&mut self, register: u8) -> &mut u8 {
+        match register {
+            0x06 | 0x07 => &mut self.players[usize::from(register - 0x06)],
+            0x08 => &mut self.playfield,
+            _ => &mut self.background,
+        }
+    }
+
+    /// A frame begins, with or without colour.
+    fn lose(&mut self, lost: bool) {
+        if lost != (self.lost == 1) {
+            self.lost = u8::from(lost);
+            self.players = self.players.map(|colour| self.of(colour));
+            (self.playfield, self.background) = (self.of(self.playfield), self.of(self.background));
+        }
+    }
 }
 
 impl Tia {
@@ -139,12 +169,13 @@ impl Tia {
             main: [true; 2],
             comb: false,
             comb_next: false,
+            combs: true,
             moved_at: 0,
             stars: Stars::new(),
             masks: [Mask::EMPTY; 6],
             stale: 0,
+            present: 0,
             overlap: Mask::EMPTY,
-            empty: true,
             collisions: Collisions::default(),
             buttons: [false; 2],
             latches: [false; 2],
@@ -160,8 +191,13 @@ impl Tia {
             charging_since: clock,
             moved_at: clock,
             pal: self.pal,
+            combs: self.combs,
             ..Self::new(self.picture.shown())
         };
+    }
+
+    pub(super) fn without_comb(&mut self) {
+        self.combs = false;
     }
 
     /// Whether the frame that has just ended is as long as those of PAL.
@@ -175,6 +211,7 @@ impl Tia {
             self.ended = false;
             // One clock further, so that a line that is over is over.
             self.catch_up(clock + 1, -3);
+            self.colours.lose(self.pal && self.line % 2 == 1);
             self.line = 0;
             self.frame_limit = self.line_start + MOST_LINES[usize::from(self.pal)] * LINE;
             self.picture.begin(draw);
@@ -277,7 +314,7 @@ impl Tia {
         if self.vblank & 2 != 0 {
             row[from as usize..to as usize].fill(0);
         } else {
-            picture::paint(row, from, to, &self.masks, self.empty, &self.colours, self.ctrlpf);
+            picture::paint(row, from, to, &self.masks, self.present == 0, &self.colours, self.ctrlpf);
             if self.comb && from < 8 {
                 row[from as usize..to.min(8) as usize].fill(0);
             }
@@ -308,20 +345,26 @@ impl Tia {
         if stale & 1 << PLAYFIELD != 0 {
             self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
         }
+        for (i, mask) in self.masks.iter().enumerate() {
+            if stale & 1 << i != 0 {
+                self.present = self.present & !(1 << i) | u8::from(!mask.is_empty()) << i;
+            }
+        }
         self.overlap = Mask::EMPTY;
-        let mut any = Mask::EMPTY;
-        for mask in &self.masks {
+        let (mut any, mut left) = (Mask::EMPTY, self.present);
+        while left != 0 {
+            let mask = &self.masks[left.trailing_zeros() as usize];
             self.overlap = self.overlap.or(&any.and(mask));
             any = any.or(mask);
+            left &= left - 1;
         }
-        self.empty = any.is_empty();
     }
 
     // --- The registers.
 
     /// A write to any register but WSYNC.
     pub(super) fn write(&mut self, register: u8, value: u8, now: u64) {
-        if self.changes_nothing(register, value, now) {
+        if self.write_unseen(register, value, now) {
             return;
         }
         self.catch_up(now, delay(register, self.pixel(now)));
@@ -336,9 +379,7 @@ impl Tia {
                 self.usual_look(i);
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
-            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] = value & 0xFE,
-            0x08 => self.colours.playfield = value & 0xFE,
-            0x09 => self.colours.background = value & 0xFE,
+            0x06..=0x09 => *self.colours.register(register) = self.colours.of(value),
             0x0A => self.write_ctrlpf(value, now),
             0x0B | 0x0C => {
                 let i = usize::from(register - 0x0B);
@@ -353,14 +394,11 @@ impl Tia {
             0x12 | 0x13 => self.reset_small(M0 + usize::from(register - 0x12), now),
             0x14 => self.reset_small(BALL, now),
             0x1B => {
-                self.graphics[0] = value;
-                self.old_graphics[1] = self.graphics[1];
+                self.write_first_graphics(value);
                 self.stale |= 1 << P0 | 1 << P1;
             }
             0x1C => {
-                self.graphics[1] = value;
-                self.old_graphics[0] = self.graphics[0];
-                self.old_ball = self.ball;
+                self.write_second_graphics(value);
                 self.stale |= 1 << P0 | 1 << P1 | 1 << BALL;
             }
             0x1D | 0x1E => {
@@ -388,23 +426,53 @@ impl Tia {
         }
     }
 
-    /// Writes that the picture does not show: registers of sound and motion, and values that are there already. Nothing needs
-    /// to be drawn for them. Motion registers are set here.
+    /// Writes that no pixel and no collision shows: to registers of sound and motion, of values that are there already, to
+    /// what is delayed, of colours of a frame that is not drawn. They are done here, and nothing needs to be drawn first.
     #[inline]
-    fn changes_nothing(&mut self, register: u8, value: u8, now: u64) -> bool {
+    fn write_unseen(&mut self, register: u8, value: u8, now: u64) -> bool {
         match register {
-            0x06 | 0x07 => self.colours.players[usize::from(register - 0x06)] == value & 0xFE,
-            0x08 => self.colours.playfield == value & 0xFE,
-            0x09 => self.colours.background == value & 0xFE,
+            0x01 => self.vblank == value,
+            0x04 | 0x05 => {
+                let i = usize::from(register - 0x04);
+                self.nusiz[i] == value && self.main[i] && self.stars.look == Look::Usual
+            }
+            0x06..=0x09 => {
+                let value = self.colours.of(value);
+                let colour = self.colours.register(register);
+                let seen = *colour != value && self.picture.is_drawn();
+                if !seen {
+                    *colour = value;
+                }
+                !seen
+            }
+            0x0A => self.ctrlpf == value && self.reflected_playfield == (value & 1 != 0),
+            0x0B | 0x0C => self.reflected[usize::from(register - 0x0B)] == (value & 8 != 0),
             0x0D..=0x0F => self.playfield[usize::from(register - 0x0D)] == value,
-            0x1B => self.graphics[0] == value && self.old_graphics[1] == self.graphics[1],
+            0x1B => {
+                let seen = !self.delayed[0] && self.graphics[0] != value
+                    || self.delayed[1] && self.old_graphics[1] != self.graphics[1];
+                if !seen {
+                    self.write_first_graphics(value);
+                }
+                !seen
+            }
             0x1C => {
-                self.graphics[1] == value
-                    && self.old_graphics[0] == self.graphics[0]
-                    && self.old_ball == self.ball
+                let seen = !self.delayed[1] && self.graphics[1] != value
+                    || self.delayed[0] && self.old_graphics[0] != self.graphics[0]
+                    || self.delayed_ball && self.old_ball != self.ball;
+                if !seen {
+                    self.write_second_graphics(value);
+                }
+                !seen
             }
             0x1D | 0x1E => self.missiles[usize::from(register - 0x1D)] == (value & 2 != 0),
-            0x1F => self.ball == (value & 2 != 0),
+            0x1F => {
+                let seen = !self.delayed_ball && self.ball != (value & 2 != 0);
+                if !seen {
+                    self.ball = value & 2 != 0;
+                }
+                !seen
+            }
             0x20..=0x24 => {
                 if register == 0x22 {
                     self.stars.change(self.motion[M0], value, now.wrapping_sub(self.moved_at));
@@ -419,6 +487,19 @@ impl Tia {
             0x03 | 0x15..=0x1A | 0x2D.. => true,
             _ => false,
         }
+    }
+
+    /// GRP0. Vertical delay works by copies: each player shows the graphics it had when the other's were last written.
+    fn write_first_graphics(&mut self, value: u8) {
+        self.graphics[0] = value;
+        self.old_graphics[1] = self.graphics[1];
+    }
+
+    /// GRP1, which delays the ball too.
+    fn write_second_graphics(&mut self, value: u8) {
+        self.graphics[1] = value;
+        self.old_graphics[0] = self.graphics[0];
+        self.old_ball = self.ball;
     }
 
     fn write_vsync(&mut self, value: u8, clock: u64) {
@@ -520,9 +601,9 @@ impl Tia {
         self.stars.stop();
         self.stale |= 1 << M0;
         let motion = Motion::at(((clock - self.line_start) as i32 - 1).max(0));
-        if motion.late {
+        if self.combs && motion.late {
             self.comb_next = true;
-        } else {
+        } else if self.combs {
             self.comb |= motion.comb;
         }
         for object in P0..=BALL {
@@ -565,6 +646,14 @@ impl Tia {
         }
     }
 
+    /// Whether the clocks of a state that was restored can be.
+    pub(super) fn is_before(&self, clock: u64) -> bool {
+        [self.line_start, self.vsync_since, self.moved_at, self.charging_since]
+            .iter()
+            .all(|&past| past <= clock)
+            && clock - self.line_start < u64::from(u32::MAX / 4)
+    }
+
     pub(super) fn state(&mut self, tape: &mut Tape) {
         tape.long(&mut self.line_start);
         tape.signed(&mut self.done);
@@ -579,6 +668,7 @@ impl Tia {
         tape.bytes(&mut self.colours.players);
         tape.byte(&mut self.colours.playfield);
         tape.byte(&mut self.colours.background);
+        tape.byte(&mut self.colours.lost);
         tape.byte(&mut self.ctrlpf);
         tape.flag(&mut self.reflected_playfield);
         tape.bytes(&mut self.playfield);
@@ -604,11 +694,14 @@ impl Tia {
         tape.bytes(&mut self.motion);
         tape.flag(&mut self.comb);
         tape.flag(&mut self.comb_next);
+        tape.flag(&mut self.combs);
         tape.long(&mut self.moved_at);
         self.stars.state(tape);
         self.collisions.state(tape);
         self.picture.state(tape);
         self.stale = 0x3F;
+        self.done = self.done.clamp(0, WIDTH);
+        self.x = self.x.map(|x| x % WIDTH as u8);
     }
 }
 

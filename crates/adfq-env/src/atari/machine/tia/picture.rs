@@ -48,6 +48,12 @@ impl Picture {
         }
     }
 
+    /// Whether this frame is drawn.
+    #[inline]
+    pub(super) fn is_drawn(&self) -> bool {
+        self.on
+    }
+
     /// How many lines from this one on are not shown; 0 if this one is.
     #[inline]
     pub(super) fn hidden_lines(&self, line: u32) -> u32 {
