@@ -89,6 +89,11 @@ impl Player {
         matches!(self.progress, Progress::Playing)
     }
 
+    /// Whether its environment is worth a core of its own.
+    pub fn is_slow(&self) -> bool {
+        self.env.is_slow()
+    }
+
     fn begin(&mut self, name: &str, number: usize) {
         self.number = number;
         self.rng = stream(self.seed, &format!("{name}/{number}"));
@@ -199,7 +204,7 @@ pub(crate) fn play(
             }
             judge(players)?;
             let playing = players.iter_mut().filter(|player| player.is_playing());
-            // A step of an environment in this process is over before another thread has woken up.
+            // A step of most environments is over before another thread has woken up.
             match round.parallel {
                 true => playing
                     .collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 //! writes checkpoints is one of them.
 
 use crate::backend::{Backend, Cpu};
-use crate::evaluate::{Evaluation, Round, Seen, play};
+use crate::evaluate::{Evaluation, Player, Round, Seen, play};
 use crate::metrics::Metrics;
 use crate::run::{Restart, Restarts, Run, Summary};
 use crate::timeline::{Stopwatch, Timeline};
@@ -395,10 +395,9 @@ impl Trainer {
         watch.lap_after_steps();
         backend.learn(runs)?;
         let step = runs.iter().map(Run::step).max().unwrap_or(0);
-        let parallel =
-            runs[0].host.registry.is_outside(&runs[0].config.env, &runs[0].config.evaluation_args());
         let sound = runs.iter_mut().filter(|run| run.failure.is_none());
         let mut players: Vec<_> = sound.flat_map(|run| run.players.drain(..)).collect();
+        let parallel = players.len() > 1 && players.iter().any(Player::is_slow);
         let round = Round { name: format!("evaluation/{step}"), episodes, parallel, step };
         let mut restarts: Vec<Restarts> =
             runs.iter_mut().map(|run| std::mem::take(&mut run.restarts)).collect();

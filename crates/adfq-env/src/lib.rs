@@ -191,6 +191,12 @@ pub trait Env: Send {
         Ok(false)
     }
 
+    /// Whether a step takes so long that it is worth waking another core for it: some tens of microseconds. Slow environments of a run
+    /// are stepped side by side, each with the same result as by itself.
+    fn is_slow(&self) -> bool {
+        false
+    }
+
     /// Numbers that the environment counts over its whole life besides rewards, by name: the regrets of [`bsuite`]. Most have none.
     fn info(&self) -> Info {
         Vec::new()
@@ -237,6 +243,10 @@ impl<E: Env + ?Sized> Env for Box<E> {
 
     fn restart(&mut self) -> Result<bool> {
         (**self).restart()
+    }
+
+    fn is_slow(&self) -> bool {
+        (**self).is_slow()
     }
 
     fn info(&self) -> Info {

@@ -109,6 +109,10 @@ impl<E: Env> Env for TimeLimit<E> {
         self.env.restart()
     }
 
+    fn is_slow(&self) -> bool {
+        self.env.is_slow()
+    }
+
     fn info(&self) -> Info {
         self.env.info()
     }

@@ -5,6 +5,7 @@ use crate::episode::{refuse, restore, save};
 use crate::{Env, Error, Info, Result, Space, Step, check_given, make};
 use adfq::random::stream;
 use rand::Rng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -83,7 +84,8 @@ pub fn seed_of(seed: u64, i: usize) -> u64 {
 
 const NAME: &str = "VecEnv";
 
-/// M environments with the same space, stepped in order, in flat buffers of M frames one after the other.
+/// M environments with the same space, in flat buffers of M frames one after the other. They are stepped in order, or, if they
+/// are [slow](Env::is_slow), on all cores: each is on its own, so the results are the same.
 ///
 /// ```
 /// use adfq_env::{Envs, VecEnv};
@@ -102,6 +104,8 @@ pub struct VecEnv {
     space: Space,
     /// What they are called in errors.
     name: String,
+    /// Whether they are stepped on all cores.
+    slow: bool,
     frames: Vec<u8>,
     successors: Vec<u8>,
     steps: Vec<Step>,
@@ -127,7 +131,8 @@ impl VecEnv {
         let bytes = envs.len() * space.frame_bytes();
         let steps = vec![Step::default(); envs.len()];
         let (frames, successors, name) = (vec![0; bytes], vec![0; bytes], "the environment".to_owned());
-        Ok(Self { envs, space, name, frames, successors, steps })
+        let slow = envs.len() > 1 && envs.iter().any(|env| env.is_slow());
+        Ok(Self { envs, space, name, slow, frames, successors, steps })
     }
 
     /// The same, called so in errors.
@@ -142,6 +147,19 @@ impl VecEnv {
     }
 }
 
+/// Does something with each, on all cores if that is slow. The error is the first in their order.
+fn each<T: Send>(
+    mut all: impl Iterator<Item = T>,
+    slow: bool,
+    work: impl Fn(T) -> Result<()> + Send + Sync,
+) -> Result<()> {
+    if !slow {
+        return all.try_for_each(work);
+    }
+    let done: Vec<_> = all.collect::<Vec<_>>().into_par_iter().with_max_len(1).map(work).collect();
+    done.into_iter().collect()
+}
+
 impl Envs for VecEnv {
     fn space(&self) -> &Space {
         &self.space
@@ -152,30 +170,31 @@ impl Envs for VecEnv {
     }
 
     fn reset(&mut self, seed: u64) -> Result<()> {
-        let frames = self.frames.chunks_exact_mut(self.space.frame_bytes());
-        for (i, (env, frame)) in self.envs.iter_mut().zip(frames).enumerate() {
+        let (name, space) = (&self.name, &self.space);
+        let frames = self.frames.chunks_exact_mut(space.frame_bytes());
+        let seeded = self.envs.iter_mut().zip(frames).enumerate();
+        each(seeded, self.slow, |(i, (env, frame))| {
             env.reset(Some(seed_of(seed, i)), frame)?;
-            check_given(&self.name, i, &self.space, frame, 0.0)?;
-        }
-        Ok(())
+            check_given(name, i, space, frame, 0.0)
+        })
     }
 
     /// Does all there is to do.
     fn begin(&mut self, actions: &[usize]) -> Result<()> {
         self.check(actions)?;
-        let bytes = self.space.frame_bytes();
+        let (name, space, bytes) = (&self.name, &self.space, self.space.frame_bytes());
         let frames = self.frames.chunks_exact_mut(bytes).zip(self.successors.chunks_exact_mut(bytes));
-        let envs = self.envs.iter_mut().zip(&mut self.steps).zip(actions);
-        for (i, (((env, step), &action), (frame, successor))) in envs.zip(frames).enumerate() {
+        let envs = self.envs.iter_mut().zip(&mut self.steps).zip(actions).zip(frames).enumerate();
+        each(envs, self.slow, |(i, (((env, step), &action), (frame, successor)))| {
             *step = env.step(action, frame)?;
-            check_given(&self.name, i, &self.space, frame, step.reward)?;
+            check_given(name, i, space, frame, step.reward)?;
             if step.ended() {
                 successor.copy_from_slice(frame);
                 env.reset(None, frame)?;
-                check_given(&self.name, i, &self.space, frame, 0.0)?;
+                check_given(name, i, space, frame, 0.0)?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn finish(&mut self) -> Result<&[Step]> {

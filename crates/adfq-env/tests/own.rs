@@ -3,6 +3,8 @@
 use adfq_env::{
     Args, CartPole, Env, EnvSpec, Envs, Error, Maker, Registry, Result, Space, Step, TimeLimit, VecEnv,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Walk right along five cells; the last one pays.
 struct Corridor {
@@ -243,4 +245,92 @@ fn a_space_without_numbers_or_actions_is_refused() {
         let error = registry.envs(&EnvSpec::new("empty"), 1).err().unwrap().to_string();
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// CartPole that says how long a step takes, and counts those that a thread of a pool took.
+struct Paced {
+    inner: TimeLimit<CartPole>,
+    slow: bool,
+    pooled: Arc<AtomicUsize>,
+}
+
+impl Env for Paced {
+    fn space(&self) -> &Space {
+        self.inner.space()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, frame: &mut [u8]) -> Result<()> {
+        self.inner.reset(seed, frame)
+    }
+
+    fn step(&mut self, action: usize, frame: &mut [u8]) -> Result<Step> {
+        self.pooled.fetch_add(usize::from(rayon::current_thread_index().is_some()), Relaxed);
+        self.inner.step(action, frame)
+    }
+
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        self.inner.save()
+    }
+
+    fn is_slow(&self) -> bool {
+        self.slow
+    }
+}
+
+/// Everything seen over 300 steps of eight environments, and how many steps a thread of a pool took.
+fn paced(slow: bool) -> (Vec<u8>, Vec<Step>, usize) {
+    let pooled = Arc::new(AtomicUsize::new(0));
+    let env = |_| {
+        let inner = TimeLimit::new(CartPole::new(), 40);
+        Box::new(Paced { inner, slow, pooled: pooled.clone() }) as Box<dyn Env>
+    };
+    let mut envs = VecEnv::new((0..8).map(env).collect()).unwrap();
+    envs.reset(3).unwrap();
+    let (mut frames, mut steps) = (vec![], vec![]);
+    for time in 0..300 {
+        let actions: Vec<_> = (0..8).map(|env| (time / 3 + env) % 2).collect();
+        steps.extend_from_slice(envs.step(&actions).unwrap());
+        frames.extend_from_slice(envs.successors());
+        frames.extend_from_slice(envs.frames());
+    }
+    frames.extend(envs.save().unwrap().unwrap());
+    (frames, steps, pooled.load(Relaxed))
+}
+
+#[test]
+fn slow_environments_are_stepped_on_all_cores_with_the_same_bits() {
+    let (frames, steps, pooled) = paced(false);
+    assert_eq!(pooled, 0, "fast ones stay on their thread");
+    for threads in [1, 2, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let slow = pool.install(|| paced(true));
+        assert!((slow.0, slow.1) == (frames.clone(), steps.clone()), "{threads} threads");
+        assert_eq!(slow.2, 8 * 300);
+    }
+    assert_eq!(paced(true).2, 8 * 300, "outside of a pool too");
+}
+
+#[test]
+fn of_several_slow_environments_that_fail_the_first_is_named() {
+    struct Failing(Space, bool);
+    impl Env for Failing {
+        fn space(&self) -> &Space {
+            &self.0
+        }
+        fn reset(&mut self, _: Option<u64>, frame: &mut [u8]) -> Result<()> {
+            self.0.write(&[0.0], frame)
+        }
+        fn step(&mut self, _: usize, frame: &mut [u8]) -> Result<Step> {
+            self.0.write(&[if self.1 { f32::NAN } else { 0.0 }], frame)?;
+            Ok(Step::default())
+        }
+        fn is_slow(&self) -> bool {
+            true
+        }
+    }
+    let env = |i| Box::new(Failing(Space::flat(1, 2), i >= 2)) as Box<dyn Env>;
+    let mut envs = VecEnv::new((0..6).map(env).collect()).unwrap();
+    envs.reset(1).unwrap();
+    let text = envs.step(&[0; 6]).unwrap_err().to_string();
+    assert!(text.contains('2') && !text.contains('5'), "{text}");
 }

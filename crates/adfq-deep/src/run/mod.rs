@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 /// A run at some step. It owns all that a checkpoint must hold.
 pub struct Run {
     pub(crate) config: Config,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a GPU evaluates in more environments"))]
     pub(crate) host: Host,
     pub(crate) space: Space,
     pub(crate) step: u64,

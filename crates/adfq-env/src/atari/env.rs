@@ -289,6 +289,11 @@ impl Env for Atari {
         Ok(())
     }
 
+    /// Four frames of the console.
+    fn is_slow(&self) -> bool {
+        true
+    }
+
     /// The brighter of the last two frames, colour by colour.
     fn render(&self) -> Result<Picture> {
         let last = self.machine.screen();

@@ -11,8 +11,13 @@ use super::palette::LUMINANCE;
 pub const SIDE: usize = 84;
 /// Columns of the screen.
 pub const WIDTH: usize = 160;
-/// A pixel of the small picture is 40/21 columns wide: it lies on three at most.
-const TAPS: usize = 3;
+/// 21 small pixels lie on 40 columns, and so on. Each lies on three columns at most.
+const COLUMNS: usize = 40;
+const SMALL: usize = 21;
+/// The first of three columns beneath each of these pixels, and how much of each lies inside, in columns / [`SMALL`].
+const TAPS: [(usize, [u32; 3]); SMALL] = taps();
+/// What the shares of a pixel of the small picture add up to if the console shows 210 rows, as it does for most games.
+const USUAL: u32 = 200;
 
 /// The pixels of the large picture beneath one of the small, along one axis.
 #[derive(Clone)]
@@ -48,6 +53,26 @@ impl Axis {
     }
 }
 
+/// The last ones start earlier, with a share of 0, so as to stay within the columns.
+const fn taps() -> [(usize, [u32; 3]); SMALL] {
+    let (mut taps, mut small) = ([(0, [0; 3]); SMALL], 0);
+    while small < SMALL {
+        let (start, end) = (small * COLUMNS, (small + 1) * COLUMNS);
+        let first = if start / SMALL < COLUMNS - 3 { start / SMALL } else { COLUMNS - 3 };
+        taps[small].0 = first;
+        let mut tap = 0;
+        while tap < 3 {
+            let (left, right) = ((first + tap) * SMALL, (first + tap + 1) * SMALL);
+            let (left, right) =
+                (if left > start { left } else { start }, if right < end { right } else { end });
+            taps[small].1[tap] = right.saturating_sub(left) as u32;
+            tap += 1;
+        }
+        small += 1;
+    }
+    taps
+}
+
 /// OpenCV's weights of the pixels beneath a small one: the part of the first, all of those between, the part of the last.
 fn weights(small: usize, pixels: usize) -> Vec<f32> {
     /// A part that is smaller comes from rounding.
@@ -72,10 +97,10 @@ fn gcd(a: usize, b: usize) -> usize {
 pub struct Screen {
     rows: Axis,
     columns: Axis,
-    /// The first three columns beneath each small pixel, and their shares.
-    taps: [(usize, [u32; TAPS]); SIDE],
     /// The brightness of what was seen last, and so of the greater of two frames.
     seen: Vec<u8>,
+    /// Which rows of it are like the one above. Some that are may be missing here.
+    like_above: Vec<bool>,
     /// The frame before the last, as the console shows it.
     held: Vec<u8>,
     /// Whether that is part of what is seen.
@@ -86,22 +111,14 @@ impl Screen {
     /// For a console that shows so many rows.
     pub fn new(height: usize) -> Self {
         let (rows, columns) = (Axis::new(height), Axis::new(WIDTH));
-        let taps = std::array::from_fn(|small| {
-            let Span { first, shares, .. } = &columns.spans[small];
-            // The last ones start earlier, with a share of 0, so as to stay on the screen.
-            let start = (*first).min(WIDTH - TAPS);
-            (start, std::array::from_fn(|tap| share(shares, (start + tap).wrapping_sub(*first))))
-        });
         let (seen, held) = (vec![0; height * WIDTH], vec![0; height * WIDTH]);
-        Self { rows, columns, taps, seen, held, both: false }
+        Self { rows, columns, seen, like_above: vec![false; height], held, both: false }
     }
 
     /// Sees this frame alone.
     pub fn see(&mut self, frame: &[u8]) {
         self.both = false;
-        each_row(&mut self.seen, frame, |seen, row| {
-            seen.iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
-        });
+        each_row(&mut self.seen, &mut self.like_above, frame, None);
     }
 
     /// Keeps a frame for [`Screen::see_both`].
@@ -111,20 +128,15 @@ impl Screen {
 
     /// Sees the greater of this frame and the one held.
     pub fn see_both(&mut self, frame: &[u8]) {
-        self.see(frame);
         self.both = true;
-        let held = self.held.chunks_exact(WIDTH).zip(frame.chunks_exact(WIDTH));
-        for (seen, (held, row)) in self.seen.chunks_exact_mut(WIDTH).zip(held) {
-            if held != row {
-                brighten(seen, held);
-            }
-        }
+        each_row(&mut self.seen, &mut self.like_above, frame, Some(&self.held));
     }
 
     /// Sees the greater of what was seen and the frame held: the game ended before there was another.
     pub fn see_held(&mut self) {
         let rows = self.seen.chunks_exact_mut(WIDTH).zip(self.held.chunks_exact(WIDTH));
         rows.for_each(|(seen, held)| brighten(seen, held));
+        self.like_above.fill(false);
     }
 
     /// The brightness that is seen, before it is shrunk.
@@ -155,9 +167,6 @@ impl Screen {
 
     /// Writes what was seen, shrunk to [`SIDE`] × [`SIDE`].
     pub fn write(&self, small: &mut [u8]) {
-        let row = |y: usize| &self.seen[y * WIDTH..][..WIDTH];
-        let like_above: Vec<bool> =
-            (0..self.seen.len() / WIDTH).map(|y| y > 0 && row(y) == row(y - 1)).collect();
         let mut halves = true;
         for (y, span) in self.rows.spans.iter().enumerate() {
             let (above, rest) = small.split_at_mut(y * SIDE);
@@ -165,7 +174,7 @@ impl Screen {
             // Many rows of most games are alike. Where OpenCV rounds halves, it still depends on their weights.
             let first = self.rows.spans[y.saturating_sub(1)].first;
             match above.last_chunk::<SIDE>() {
-                Some(above) if !halves && like_above[first + 1..span.end()].iter().all(|&like| like) => {
+                Some(above) if !halves && self.like_above[first + 1..span.end()].iter().all(|&like| like) => {
                     small.copy_from_slice(above);
                 }
                 _ => halves = self.write_row(y, small),
@@ -180,15 +189,23 @@ impl Screen {
         for (row, &share) in self.seen[span.first * WIDTH..].chunks_exact(WIDTH).zip(&span.shares) {
             sums.iter_mut().zip(row).for_each(|(sum, &pixel)| *sum += share * u16::from(pixel));
         }
-        let (whole, mut halves) = (self.rows.whole * self.columns.whole, false);
-        for (x, ((start, shares), small)) in self.taps.iter().zip(small).enumerate() {
-            let beneath: &[u16; TAPS] = sums[*start..].first_chunk().expect("three columns");
-            let sum: u32 = (0..TAPS).map(|tap| shares[tap] * u32::from(beneath[tap])).sum();
-            let doubled = 2 * sum + whole;
-            let rounded = doubled / (2 * whole);
-            *small = rounded as u8;
-            if rounded * 2 * whole == doubled {
-                (*small, halves) = (self.opencv(y, x), true);
+        let mut totals = [0; SIDE];
+        let beneath = sums.as_chunks::<COLUMNS>().0.iter();
+        for (totals, sums) in totals.as_chunks_mut::<SMALL>().0.iter_mut().zip(beneath) {
+            for (total, (first, shares)) in totals.iter_mut().zip(TAPS) {
+                *total = (0..3).map(|tap| shares[tap] * u32::from(sums[first + tap])).sum();
+            }
+        }
+        // The compiler divides faster by a number that it knows.
+        let halves = match self.rows.whole * self.columns.whole {
+            USUAL => round(&totals, USUAL, small),
+            whole => round(&totals, whole, small),
+        };
+        if halves {
+            let whole = self.rows.whole * self.columns.whole;
+            let between = |total: u32| 2 * total % (2 * whole) == whole;
+            for x in (0..SIDE).filter(|&x| between(totals[x])) {
+                small[x] = self.opencv(y, x);
             }
         }
         halves
@@ -212,19 +229,35 @@ impl Span {
     }
 }
 
-/// The share at this place, 0 if it is none.
-fn share(shares: &[u16], place: usize) -> u32 {
-    shares.get(place).copied().unwrap_or_default().into()
+/// Totals divided by `whole`, to the nearest. Whether one lies just between two.
+#[inline(always)]
+fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8]) -> bool {
+    let mut between = false;
+    for (small, total) in small.iter_mut().zip(totals) {
+        let doubled = 2 * total + whole;
+        let rounded = doubled / (2 * whole);
+        *small = rounded as u8;
+        between |= rounded * 2 * whole == doubled;
+    }
+    between
 }
 
-/// Does something for each row, and copies the result where a row is like the one above.
-fn each_row(to: &mut [u8], from: &[u8], mut work: impl FnMut(&mut [u8], &[u8])) {
-    for y in 0..from.len() / WIDTH {
-        let (above, below) = to.split_at_mut(y * WIDTH);
-        let row = &from[y * WIDTH..][..WIDTH];
-        match above.last_chunk::<WIDTH>() {
-            Some(above) if row == &from[(y - 1) * WIDTH..][..WIDTH] => below[..WIDTH].copy_from_slice(above),
-            _ => work(&mut below[..WIDTH], row),
+/// The brightness of a frame, or of the greater of two, and which rows are like the one above: those that are so in both.
+fn each_row(seen: &mut [u8], like_above: &mut [bool], last: &[u8], before: Option<&[u8]>) {
+    let (seen, _) = seen.as_chunks_mut::<WIDTH>();
+    let (last, _) = last.as_chunks::<WIDTH>();
+    let before = before.map(|frame| frame.as_chunks::<WIDTH>().0);
+    for (y, like_above) in like_above.iter_mut().enumerate() {
+        *like_above =
+            y > 0 && last[y] == last[y - 1] && before.is_none_or(|before| before[y] == before[y - 1]);
+        if *like_above {
+            seen[y] = seen[y - 1];
+            continue;
+        }
+        let row = last[y].as_slice();
+        seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
+        if let Some(before) = before.filter(|before| before[y] != last[y]) {
+            brighten(&mut seen[y], &before[y]);
         }
     }
 }

@@ -268,6 +268,11 @@ impl Env for OutsideEnv {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).render()
     }
 
+    /// A step waits for another process.
+    fn is_slow(&self) -> bool {
+        true
+    }
+
     fn restart(&mut self) -> Result<bool> {
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         let replaced = inner.replace_worker()?.is_some();

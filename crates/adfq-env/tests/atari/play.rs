@@ -147,6 +147,30 @@ fn a_saved_game_goes_on_to_the_bit() {
     }
 }
 
+/// Environments of a run are stepped on all cores. Resets among them, which take longer, change nothing.
+#[test]
+fn any_number_of_threads_plays_the_same() {
+    let Some(python) = python() else { return };
+    let play = || {
+        let sticky = json!({"repeat_action_probability": 0.25, "max_num_frames_per_episode": 150});
+        let mut envs = registry(&python).envs(&spec("breakout", sticky), 5).unwrap();
+        envs.reset(4).unwrap();
+        let (mut rng, mut seen) = (stream(2, "actions"), vec![]);
+        for _ in 0..120 {
+            let actions: Vec<_> = (0..5).map(|_| rng.random_range(0..envs.space().actions)).collect();
+            let steps = envs.step(&actions).unwrap().to_vec();
+            seen.push((steps, envs.successors().to_vec(), envs.frames().to_vec()));
+        }
+        (seen, envs.save().unwrap())
+    };
+    let [one, four] = [1, 4].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(play)
+    });
+    assert!(one.0.iter().flat_map(|(steps, ..)| steps).any(Step::ended));
+    assert!(one == four);
+}
+
 /// A lost life ends an episode of training alone, and the next goes on with the game.
 #[test]
 fn lives_end_episodes_of_training() {

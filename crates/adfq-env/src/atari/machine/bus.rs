@@ -61,29 +61,6 @@ impl Bus {
         }
     }
 
-    /// A write that ends at the given clock. Gives the clock after it, which is later if the write stopped the processor.
-    #[inline(always)]
-    #[must_use]
-    pub(super) fn write(&mut self, address: u16, value: u8, clock: u64) -> u64 {
-        if address & 0x1280 == 0x80 {
-            self.ram[usize::from(address & 0x7F)] = value;
-            clock
-        } else {
-            self.write_elsewhere(address, value, clock)
-        }
-    }
-
-    /// A write in the zero page or the stack.
-    #[inline(always)]
-    #[must_use]
-    pub(super) fn write_page(&mut self, page: u16, place: u8, value: u8, clock: u64) -> u64 {
-        if place & 0x80 != 0 {
-            self.ram[usize::from(place & 0x7F)] = value;
-            clock
-        } else {
-            self.write_elsewhere(page | u16::from(place), value, clock)
-        }
-    }
 
     /// What is off the fast path: the chips, and the addresses of a cartridge at which something happens.
     #[inline(never)]
@@ -99,8 +76,10 @@ impl Bus {
         }
     }
 
+    /// A write that is not to memory and ends at the given clock. Gives the clock after it, which is later if the write stopped the processor.
     #[inline(never)]
-    fn write_elsewhere(&mut self, address: u16, value: u8, clock: u64) -> u64 {
+    #[must_use]
+    pub(super) fn write_elsewhere(&mut self, address: u16, value: u8, clock: u64) -> u64 {
         if address & 0x1080 == 0 {
             return self.write_tia(address as u8 & 0x3F, value, clock);
         }

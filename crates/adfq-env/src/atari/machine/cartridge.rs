@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::Error;
+use super::cpu::CYCLES;
 use super::dpc::Dpc;
 use super::random::MersenneTwister;
 use super::tape::Tape;
@@ -24,16 +25,22 @@ pub(super) enum Scheme {
     Dpc,
 }
 
+/// Bytes of a bank.
+const BANK: usize = 4096;
 /// Bytes of the longest instruction.
 const LONGEST: u16 = 3;
-/// Bytes after the end that an instruction is read from with the others, and ignored.
-const AHEAD: usize = 4;
+
+/// For each address of a bank, the instruction that starts there: its bytes and, in the highest byte, its cycles. 0 where reading one of
+/// the bytes may have an effect.
+type Code = [u32; BANK];
 
 /// A cartridge in its slot.
 #[derive(Clone)]
 pub(super) struct Cartridge {
-    /// The game; then, if its windows move one by one, what they show; then [`AHEAD`] bytes.
+    /// The game; then, if its windows move one by one, what they show.
     contents: Arc<[u8]>,
+    /// The instructions of each bank of it, so that they are put together just once.
+    code: Arc<[Code]>,
     /// Bytes of the game.
     size: usize,
     scheme: Scheme,
@@ -44,8 +51,6 @@ pub(super) struct Cartridge {
     /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
-    /// How many of them can be the start of an instruction that lies within.
-    code: u16,
     /// Memory in the cartridge.
     ram: [u8; 128],
     dpc: Dpc,
@@ -65,7 +70,7 @@ impl Cartridge {
         let mut contents = rom.repeat(if rom.len() == 2048 { 2 } else { 1 });
         let size = contents.len();
         let windows = if scheme == Scheme::Parker { 4096 } else { 0 };
-        contents.resize(size + windows + AHEAD, 0);
+        contents.resize(size + windows, 0);
         let (low, high) = match scheme {
             Scheme::Plain => (0x1000, 0x2000),
             Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 }, 0x1000 + first),
@@ -73,15 +78,16 @@ impl Cartridge {
             Scheme::Activision => (0x1000, 0x1000),
             Scheme::Dpc => (0x1080, 0x1FF8),
         };
+        let code = contents.chunks_exact(BANK).map(|bank| code(bank, low, high)).collect();
         Ok(Self {
             contents: contents.into(),
+            code,
             size,
             scheme,
             windows: [0; 4],
             visible: 0,
             low,
             plain: high - low,
-            code: (high - low).saturating_sub(LONGEST - 1),
             ram: [0; 128],
             dpc: Dpc::new(),
         })
@@ -118,14 +124,15 @@ impl Cartridge {
         for (window, kilobyte) in windows.chunks_exact_mut(1024).zip(kilobytes) {
             window.copy_from_slice(&game[usize::from(kilobyte & 7) * 1024..][..1024]);
         }
+        Arc::make_mut(&mut self.code)[self.size / BANK] = code(windows, self.low, self.low + self.plain);
     }
 
-    /// An instruction at an address and the bytes after it, if reading all of them has no effect.
+    /// The instruction at an address: its bytes, then its cycles. 0 if reading it may have an effect.
     #[inline(always)]
-    pub(super) fn code(&self, address: u16) -> Option<u32> {
-        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.code;
-        let bytes = self.contents.get(self.visible + usize::from(address & 0xFFF)..)?.first_chunk()?;
-        plain.then_some(u32::from_le_bytes(*bytes))
+    pub(super) fn code(&self, address: u16) -> u32 {
+        let bank = self.code.get(self.visible / BANK);
+        let place = usize::from(address & 0x1FFF ^ 0x1000);
+        bank.and_then(|bank| bank.get(place)).copied().unwrap_or(0)
     }
 
     /// A read that has no effect, if the address is such a one.
@@ -238,6 +245,17 @@ impl Cartridge {
         tape.bytes(&mut self.ram);
         self.dpc.state(tape);
     }
+}
+
+/// The instructions of a bank, where the addresses from `low` up to `high` are plain.
+fn code(bank: &[u8], low: u16, high: u16) -> Code {
+    let mut code = [0; BANK];
+    for address in low..high.saturating_sub(LONGEST - 1).max(low) {
+        let place = usize::from(address & 0xFFF);
+        let bytes = [bank[place], bank[place + 1], bank[place + 2], CYCLES[usize::from(bank[place])]];
+        code[place] = u32::from_le_bytes(bytes);
+    }
+    code
 }
 
 /// Whether a game has memory in its cartridge. Its 256 addresses hide what the banks have there, so games fill these

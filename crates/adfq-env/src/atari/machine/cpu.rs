@@ -9,7 +9,7 @@ use super::tape::Tape;
 
 /// Cycles of each instruction, without those for a branch taken or a page crossed.
 #[rustfmt::skip]
-const CYCLES: [u8; 256] = [
+pub(super) const CYCLES: [u8; 256] = [
     7, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
     6, 6, 2, 8, 3, 3, 5, 5, 4, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
     6, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 3, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
@@ -59,7 +59,10 @@ impl Cpu {
         // A local copy, so that the compiler keeps the registers in registers.
         let mut cpu = self.clone();
         cpu.instructions = limit;
-        while cpu.instructions > 0 && !bus.frame_over {
+        if bus.frame_over {
+            cpu.instructions = 0;
+        }
+        while cpu.instructions > 0 {
             cpu.instructions -= 1;
             cpu.step(bus);
         }
@@ -164,14 +167,43 @@ impl Cpu {
         for i in 1..length(opcode) {
             code |= u32::from(bus.read(pc.wrapping_add(u16::from(i)), clock)) << (8 * i);
         }
-        code
+        code | u32::from(CYCLES[usize::from(opcode)]) << 24
+    }
+
+    // --- Writes. One to the TIA may end the frame: then no more instructions run.
+
+    #[inline(always)]
+    fn write(&mut self, bus: &mut Bus, address: u16, value: u8) {
+        if address & 0x1280 == 0x80 {
+            bus.ram[usize::from(address & 0x7F)] = value;
+        } else {
+            self.write_elsewhere(bus, address, value);
+        }
+    }
+
+    /// In the zero page or the stack.
+    #[inline(always)]
+    fn write_page(&mut self, bus: &mut Bus, page: u16, place: u8, value: u8) {
+        if place & 0x80 != 0 {
+            bus.ram[usize::from(place & 0x7F)] = value;
+        } else {
+            self.write_elsewhere(bus, page | u16::from(place), value);
+        }
+    }
+
+    #[inline(always)]
+    fn write_elsewhere(&mut self, bus: &mut Bus, address: u16, value: u8) {
+        self.clock = bus.write_elsewhere(address, value, self.clock);
+        if bus.frame_over {
+            self.instructions = 0;
+        }
     }
 
     // --- The stack.
 
     #[inline(always)]
     fn push(&mut self, bus: &mut Bus, value: u8) {
-        self.clock = bus.write_page(0x100, self.sp, value, self.clock);
+        self.write_page(bus, 0x100, self.sp, value);
         self.sp = self.sp.wrapping_sub(1);
     }
 
@@ -317,7 +349,7 @@ impl Cpu {
     fn modify(&mut self, bus: &mut Bus, address: u16, change: impl FnOnce(&mut Self, u8) -> u8) -> u8 {
         let value = bus.read(address, self.clock);
         let result = change(self, value);
-        self.clock = bus.write(address, result, self.clock);
+        self.write(bus, address, result);
         result
     }
 
@@ -420,7 +452,7 @@ impl Cpu {
     /// The stores that mix the high byte of the address into the value.
     #[inline(always)]
     fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) {
-        self.clock = bus.write(address, value & ((address >> 8) as u8).wrapping_add(1), self.clock);
+        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1));
     }
 
     /// ARR: AND, then ROR with flags of its own.
@@ -437,14 +469,14 @@ impl Cpu {
     #[inline(always)]
     #[rustfmt::skip]
     fn step(&mut self, bus: &mut Bus) {
-        let code = match bus.cartridge.code(self.pc) {
-            Some(code) => code,
-            None => Self::fetch_slowly(bus, self.pc, self.clock),
-        };
+        let mut code = bus.cartridge.code(self.pc);
+        if code == 0 {
+            code = Self::fetch_slowly(bus, self.pc, self.clock);
+        }
         let opcode = code as u8;
         self.operand = (code >> 8) as u16;
         self.pc = self.pc.wrapping_add(1);
-        self.clock += u64::from(CYCLES[usize::from(opcode)]);
+        self.clock += u64::from(code >> 24);
         // An operand that is read, at the address of a mode.
         macro_rules! operand {
             (imm) => { self.byte(bus) };
@@ -472,9 +504,9 @@ impl Cpu {
             ($do:ident $mode:ident) => {{ let value = operand!($mode); self.$do(value) }};
         }
         macro_rules! store {
-            ($value:expr, zp) => {{ let place = self.byte(bus); self.clock = bus.write_page(0, place, $value, self.clock) }};
-            ($value:expr, zpx) => {{ let place = self.byte(bus).wrapping_add(self.x); self.clock = bus.write_page(0, place, $value, self.clock) }};
-            ($value:expr, $mode:ident) => {{ let address = target!($mode); self.clock = bus.write(address, $value, self.clock) }};
+            ($value:expr, zp) => {{ let place = self.byte(bus); self.write_page(bus, 0, place, $value) }};
+            ($value:expr, zpx) => {{ let place = self.byte(bus).wrapping_add(self.x); self.write_page(bus, 0, place, $value) }};
+            ($value:expr, $mode:ident) => {{ let address = target!($mode); self.write(bus, address, $value) }};
         }
         macro_rules! modify {
             ($do:ident $mode:ident) => {{ let address = target!($mode); self.modify(bus, address, Self::$do); }};

@@ -24,6 +24,24 @@ const PAIRS: [(usize, usize); 16] = [
     (M0, M1),
 ];
 
+/// The pairs among each set of objects.
+static AMONG: [u16; 64] = {
+    let mut table = [0; 64];
+    let mut set = 0;
+    while set < 64 {
+        let mut i = 0;
+        while i < 16 {
+            let (a, b) = PAIRS[i];
+            if a != b && set >> a & 1 == 1 && set >> b & 1 == 1 {
+                table[set] |= 1 << i;
+            }
+            i += 1;
+        }
+        set += 1;
+    }
+    table
+};
+
 /// The latches: bit `i` for pair `i`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Collisions {
@@ -31,15 +49,25 @@ pub(super) struct Collisions {
 }
 
 impl Collisions {
+    /// Whether there may be more to note while just these objects have pixels.
+    #[inline]
+    pub(super) fn can_grow(&self, present: u8) -> bool {
+        AMONG[usize::from(present & 0x3F)] & !self.latched != 0
+    }
+
     /// Notes which objects have one of these pixels in common.
-    pub(super) fn add(&mut self, masks: &[Mask; 6], pixels: &Mask) {
+    pub(super) fn add(&mut self, masks: &[Mask; 6], present: u8, pixels: &Mask) {
         if pixels.is_empty() {
             return;
         }
-        for (i, &(a, b)) in PAIRS.iter().enumerate() {
-            if a != b && !masks[a].and(&masks[b]).and(pixels).is_empty() {
+        let mut left = AMONG[usize::from(present & 0x3F)] & !self.latched;
+        while left != 0 {
+            let i = left.trailing_zeros();
+            let (a, b) = PAIRS[i as usize];
+            if !masks[a].and(&masks[b]).and(pixels).is_empty() {
                 self.latched |= 1 << i;
             }
+            left &= left - 1;
         }
     }
 

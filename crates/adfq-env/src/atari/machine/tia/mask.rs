@@ -44,12 +44,6 @@ impl Mask {
         // The last word has 32 pixels.
         self.0[2] |= high & is(1) | low & 0xFFFF_FFFF & is(2);
     }
-
-    /// The eight pixels from `8 * i` on.
-    #[inline]
-    pub(super) fn byte(&self, i: usize) -> u8 {
-        (self.0[i / 8] >> (i % 8 * 8)) as u8
-    }
 }
 
 /// The bits from `from` up to `to` of a word; both may lie outside of it.

@@ -92,6 +92,8 @@ pub(super) struct Tia {
     /// Which of them have pixels, and those that more than one has.
     present: u8,
     overlap: Mask,
+    /// Whether the line above was drawn at once, with the registers as they are now.
+    like_above: bool,
 
     collisions: Collisions,
     buttons: [bool; 2],
@@ -176,6 +178,7 @@ impl Tia {
             stale: 0,
             present: 0,
             overlap: Mask::EMPTY,
+            like_above: false,
             collisions: Collisions::default(),
             buttons: [false; 2],
             latches: [false; 2],
@@ -215,6 +218,7 @@ impl Tia {
             self.line = 0;
             self.frame_limit = self.line_start + MOST_LINES[usize::from(self.pal)] * LINE;
             self.picture.begin(draw);
+            self.like_above = false;
         }
     }
 
@@ -266,8 +270,7 @@ impl Tia {
         while gone > 0 {
             let lines = match self.picture.hidden_lines(self.line) {
                 0 => {
-                    self.draw_to(WIDTH);
-                    self.end_line();
+                    self.finish_line();
                     1
                 }
                 hidden => gone.min(u64::from(hidden)),
@@ -281,6 +284,20 @@ impl Tia {
         if to > self.done && self.picture.hidden_lines(self.line) == 0 {
             self.draw_to(to.min(WIDTH));
         }
+    }
+
+    /// Draws what is left of a line.
+    #[inline]
+    fn finish_line(&mut self) {
+        // What the line above has collided with, this one can only repeat.
+        if self.like_above && self.done == 0 && self.stale == 0 && !self.comb {
+            self.picture.repeat_row(self.line);
+        } else {
+            let whole = self.done == 0 && !self.comb;
+            self.draw_to(WIDTH);
+            self.like_above = whole;
+        }
+        self.end_line();
     }
 
     fn end_line(&mut self) {
@@ -304,21 +321,39 @@ impl Tia {
             return;
         }
         self.done = to;
+        if self.vblank & 2 != 0 {
+            if let Some(row) = self.picture.row(self.line) {
+                row[from as usize..to as usize].fill(0);
+            }
+            return;
+        }
+        if !self.picture.is_drawn() && !self.collisions.can_grow(self.may_be_present()) {
+            return;
+        }
         if self.stale != 0 {
             self.refresh();
         }
-        if self.vblank & 2 == 0 && !self.overlap.is_empty() {
-            self.collisions.add(&self.masks, &self.overlap.and(&Mask::span(from, to)));
+        if !self.overlap.is_empty() && self.collisions.can_grow(self.present) {
+            self.collisions.add(&self.masks, self.present, &self.overlap.and(&Mask::span(from, to)));
         }
         let Some(row) = self.picture.row(self.line) else { return };
-        if self.vblank & 2 != 0 {
-            row[from as usize..to as usize].fill(0);
-        } else {
-            picture::paint(row, from, to, &self.masks, self.present == 0, &self.colours, self.ctrlpf);
-            if self.comb && from < 8 {
-                row[from as usize..to.min(8) as usize].fill(0);
-            }
+        picture::paint(row, from, to, &self.masks, self.present == 0, &self.colours, self.ctrlpf);
+        if self.comb && from < 8 {
+            row[from as usize..to.min(8) as usize].fill(0);
         }
+    }
+
+    /// The objects that the registers show, wherever they are. All others have no pixels.
+    #[inline]
+    fn may_be_present(&self) -> u8 {
+        let player = |i: usize| if self.delayed[i] { self.old_graphics[i] } else { self.graphics[i] };
+        let ball = if self.delayed_ball { self.old_ball } else { self.ball };
+        u8::from(player(0) != 0) << P0
+            | u8::from(player(1) != 0) << P1
+            | u8::from(self.missiles[0]) << M0
+            | u8::from(self.missiles[1]) << M1
+            | u8::from(ball) << BALL
+            | u8::from(self.playfield != [0; 3]) << PLAYFIELD
     }
 
     /// Brings the masks up to date.
@@ -368,6 +403,7 @@ impl Tia {
             return;
         }
         self.catch_up(now, delay(register, self.pixel(now)));
+        self.like_above = false;
         match register {
             0x00 => self.write_vsync(value, now),
             0x01 => self.write_vblank(value, now),
@@ -395,11 +431,13 @@ impl Tia {
             0x14 => self.reset_small(BALL, now),
             0x1B => {
                 self.write_first_graphics(value);
-                self.stale |= 1 << P0 | 1 << P1;
+                self.stale |= u8::from(!self.delayed[0]) << P0 | u8::from(self.delayed[1]) << P1;
             }
             0x1C => {
                 self.write_second_graphics(value);
-                self.stale |= 1 << P0 | 1 << P1 | 1 << BALL;
+                self.stale |= u8::from(!self.delayed[1]) << P1
+                    | u8::from(self.delayed[0]) << P0
+                    | u8::from(self.delayed_ball) << BALL;
             }
             0x1D | 0x1E => {
                 let i = usize::from(register - 0x1D);
@@ -598,8 +636,9 @@ impl Tia {
 
     fn move_objects(&mut self, clock: u64) {
         self.moved_at = clock;
-        self.stars.stop();
-        self.stale |= 1 << M0;
+        if self.stars.stop() {
+            self.stale |= 1 << M0;
+        }
         let motion = Motion::at(((clock - self.line_start) as i32 - 1).max(0));
         if self.combs && motion.late {
             self.comb_next = true;
@@ -609,7 +648,10 @@ impl Tia {
         for object in P0..=BALL {
             let left = motion.left(self.motion[object]);
             if left != 0 {
-                self.x[object] = (i32::from(self.x[object]) - left).rem_euclid(WIDTH) as u8;
+                // By less than a line in either direction.
+                let x = i32::from(self.x[object]) - left;
+                self.x[object] =
+                    (x + if x < 0 { WIDTH } else { 0 } - if x >= WIDTH { WIDTH } else { 0 }) as u8;
                 self.stale |= 1 << object;
             }
         }
@@ -700,6 +742,7 @@ impl Tia {
         self.collisions.state(tape);
         self.picture.state(tape);
         self.stale = 0x3F;
+        self.like_above = false;
         self.done = self.done.clamp(0, WIDTH);
         self.x = self.x.map(|x| x % WIDTH as u8);
     }

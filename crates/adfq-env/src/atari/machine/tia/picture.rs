@@ -1,7 +1,5 @@
 //! The picture: which object a pixel shows, and the rows that are kept.
 
-use std::ops::Range;
-
 use super::super::tape::Tape;
 use super::mask::{Mask, WIDTH};
 use super::{BALL, Colours, M0, M1, P0, P1, PLAYFIELD};
@@ -67,6 +65,15 @@ impl Picture {
         }
     }
 
+    /// Draws a line that is shown like the one above.
+    #[inline]
+    pub(super) fn repeat_row(&mut self, line: u32) {
+        let start = (line - self.shown.top) as usize * WIDTH as usize;
+        if self.on && start > 0 {
+            self.pictures[self.current].copy_within(start - WIDTH as usize..start, start);
+        }
+    }
+
     /// The row of a line that is shown, if it is drawn.
     #[inline]
     pub(super) fn row(&mut self, line: u32) -> Option<&mut [u8; WIDTH as usize]> {
@@ -104,7 +111,6 @@ pub(super) fn paint(
         return;
     }
     let span = Mask::span(from, to);
-    let bytes = from as usize / 8..(to as usize).div_ceil(8);
     let mut players = [masks[P0].or(&masks[M0]), masks[P1].or(&masks[M1])];
     let mut playfield = masks[BALL];
     // A score is a playfield whose left half belongs to the first player and whose right half to the second, in colour and
@@ -117,28 +123,28 @@ pub(super) fn paint(
     }
     let priority = ctrlpf & 4 != 0;
     if !priority {
-        fill(row, bytes.clone(), &playfield.and(&span), colours.playfield);
+        fill(row, &playfield.and(&span), colours.playfield);
     }
-    fill(row, bytes.clone(), &players[1].and(&span), colours.players[1]);
-    fill(row, bytes.clone(), &players[0].and(&span), colours.players[0]);
+    fill(row, &players[1].and(&span), colours.players[1]);
+    fill(row, &players[0].and(&span), colours.players[0]);
     if priority {
-        fill(row, bytes, &playfield.and(&span), colours.playfield);
+        fill(row, &playfield.and(&span), colours.playfield);
     }
 }
 
 /// Gives the pixels of a mask a colour, eight at a time.
-fn fill(row: &mut [u8; WIDTH as usize], bytes: Range<usize>, mask: &Mask, colour: u8) {
-    if mask.is_empty() {
-        return;
-    }
+#[inline]
+fn fill(row: &mut [u8; WIDTH as usize], mask: &Mask, colour: u8) {
     let colours = u64::from(colour) * 0x0101_0101_0101_0101;
-    let (rows, _) = row.as_chunks_mut::<8>();
-    for i in bytes {
-        let byte = mask.byte(i);
-        if byte != 0 {
-            let shown = BYTES[usize::from(byte)];
-            let old = u64::from_le_bytes(rows[i]);
-            rows[i] = (old & !shown | colours & shown).to_le_bytes();
+    for (eights, word) in row.chunks_mut(64).zip(mask.0) {
+        let (eights, _) = eights.as_chunks_mut::<8>();
+        let mut left = word;
+        while left != 0 {
+            let i = left.trailing_zeros() & !7;
+            let shown = BYTES[usize::from((left >> i) as u8)];
+            left &= !(0xFF << i);
+            let pixels = &mut eights[i as usize / 8];
+            *pixels = (u64::from_le_bytes(*pixels) & !shown | colours & shown).to_le_bytes();
         }
     }
 }

@@ -41,10 +41,10 @@ impl Stars {
         }
     }
 
-    /// HMOVE ends it.
-    pub(super) fn stop(&mut self) {
+    /// HMOVE ends it. Whether the missile looks different now.
+    pub(super) fn stop(&mut self) -> bool {
         self.moving = false;
-        self.look = Look::Usual;
+        std::mem::replace(&mut self.look, Look::Usual) != Look::Usual
     }
 
     /// A line ends: how far the missile moves to the left, if it does.
