@@ -51,6 +51,7 @@ import typing
 RUNGS = [(20, 0.25, 1), (7, 0.5, 2), (3, 1.0, 3)]
 GAME_RUNGS = [(12, 0.25, 1), (4, 0.5, 2), (2, 1.0, 2)]
 LONG_RUNGS = [(20, 0.25, 1), (7, 0.5, 2), (2, 1.0, 2)]
+ATARI_RUNGS = [(12, 0.25, 1), (4, 0.5, 2)]
 FIRST_SEED = 1000
 COLUMNS = ["env", "agent", "rung", "trial", "settings", "steps", "seed", "score", "final", "seconds"]
 MINATAR = [f"minatar/{game}" for game in ("asterix", "breakout", "freeway", "seaquest", "space-invaders")]
@@ -65,7 +66,7 @@ CONTROL = {
     "gym:FrozenLake-v1": (50_000, 10),
     "deepsea-20": (50_000, 10),
 }
-ATARI = {"atari:kung_fu_master": (300_000, 5)}
+ATARI = {"atari:kung_fu_master": (150_000, 5)}
 GAMES = {**{game: (500_000, 10) for game in MINATAR}, **ATARI}
 # Seeds 0 to 9 of the games had been looked at before there was a search.
 GAME_VERDICT = 200
@@ -76,7 +77,7 @@ WITH_EPSILON = ["mountaincar", "gym:Taxi-v4", "gym:FrozenLake-v1"]
 FOLLOWERS = {"dqn": ["ddqn"]}
 # How often a run is evaluated, in how many episodes, and in how many at its end. A game of Atari takes as long as a thousand steps.
 EVALUATIONS, EPISODES, FINAL_EPISODES = 20, 5, 20
-ATARI_EVALUATIONS, ATARI_EPISODES, ATARI_FINAL_EPISODES = 6, 3, 10
+ATARI_EVALUATIONS, ATARI_EPISODES, ATARI_FINAL_EPISODES = 1, 3, 10
 
 # Settings that somebody thought of after rung 2, by environment and agent.
 LANDER = {"learning.batch": 128, "learning.target": {"soft": 0.01}, "learning.huber": 10.0, "learning.final_rate": 0.0}
@@ -176,6 +177,8 @@ class Tuner:
         return int(steps * self.args.scale), range(first, first + seeds)
 
     def rungs(self, env):
+        if env in ATARI:
+            return ATARI_RUNGS
         return GAME_RUNGS if env in GAMES else LONG_RUNGS if env in LONG else RUNGS
 
     # --- One search, each run a process
@@ -233,7 +236,7 @@ class Tuner:
         first = dict.fromkeys(searches, FIRST_SEED)
         for rung in range(len(RUNGS)):
             runs = []
-            for search in searches:
+            for search in [search for search in searches if rung < len(self.rungs(search[0]))]:
                 count, share, several = self.rungs(search[0])[rung]
                 trials[search] = trials[search][:count]
                 tried = {trial: drawn[search][trial] for trial in trials[search]}
@@ -242,7 +245,8 @@ class Tuner:
                 first[search] += several
             scores = self.train_together(runs)
             for search, tried in trials.items():
-                tried.sort(key=lambda trial: -scores[(*search, trial)])
+                if (*search, tried[0]) in scores:
+                    tried.sort(key=lambda trial: -scores[(*search, trial)])
         runs = []
         for (env, agent), (best, *_) in trials.items():
             judged = {trial: drawn[env, agent][trial] for trial in sorted({0, best})}
