@@ -197,18 +197,10 @@ impl Screen {
             }
         }
         // The compiler divides faster by a number that it knows.
-        let halves = match self.rows.whole * self.columns.whole {
-            USUAL => round(&totals, USUAL, small),
-            whole => round(&totals, whole, small),
-        };
-        if halves {
-            let whole = self.rows.whole * self.columns.whole;
-            let between = |total: u32| 2 * total % (2 * whole) == whole;
-            for x in (0..SIDE).filter(|&x| between(totals[x])) {
-                small[x] = self.opencv(y, x);
-            }
+        match self.rows.whole * self.columns.whole {
+            USUAL => round(&totals, USUAL, small, |x| self.opencv(y, x)),
+            whole => round(&totals, whole, small, |x| self.opencv(y, x)),
         }
-        halves
     }
 
     /// A small pixel as OpenCV computes it: row by row, in f32, rounded to the nearest and halves to the even.
@@ -229,15 +221,20 @@ impl Span {
     }
 }
 
-/// Totals divided by `whole`, to the nearest. Whether one lies just between two.
+/// Totals divided by `whole`, to the nearest. Whether some lie just between two; these are as `opencv` has them.
 #[inline(always)]
-fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8]) -> bool {
+fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8], opencv: impl Fn(usize) -> u8) -> bool {
     let mut between = false;
     for (small, total) in small.iter_mut().zip(totals) {
         let doubled = 2 * total + whole;
         let rounded = doubled / (2 * whole);
         *small = rounded as u8;
         between |= rounded * 2 * whole == doubled;
+    }
+    if between {
+        for x in (0..SIDE).filter(|&x| (2 * totals[x] + whole) % (2 * whole) == 0) {
+            small[x] = opencv(x);
+        }
     }
     between
 }
