@@ -297,7 +297,7 @@ fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8], opencv: impl Fn(usi
         between |= rounded * 2 * whole == doubled;
     }
     if between {
-        for x in (0..SIDE).filter(|&x| (2 * totals[x] + whole) % (2 * whole) == 0) {
+        for x in (0..SIDE).filter(|&x| (2 * totals[x] + whole).is_multiple_of(2 * whole)) {
             small[x] = opencv(x);
         }
     }
