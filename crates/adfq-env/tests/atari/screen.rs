@@ -20,7 +20,7 @@ fn frame(rng: &mut impl Rng, height: usize) -> Vec<u8> {
 }
 
 /// The next frame: a new one, or one of which some rows are new, or none.
-fn change(rng: &mut impl Rng, frame: &mut Vec<u8>) {
+fn change(rng: &mut impl Rng, frame: &mut [u8]) {
     let (height, next) = (frame.len() / WIDTH, self::frame(rng, frame.len() / WIDTH));
     let rows = match rng.random_range(0..4) {
         0 => 0..height,
