@@ -99,44 +99,93 @@ pub struct Screen {
     columns: Axis,
     /// The brightness of what was seen last, and so of the greater of two frames.
     seen: Vec<u8>,
-    /// Which rows of it are like the one above. Some that are may be missing here.
-    like_above: Vec<bool>,
-    /// The frame before the last, as the console shows it.
+    /// The frame that was seen last, as the console shows it, and the one before.
+    last: Vec<u8>,
     held: Vec<u8>,
-    /// Whether that is part of what is seen.
+    /// Whether the one before is part of what is seen.
     both: bool,
+    /// Whether what is seen is the brightness of these frames. Then most rows of the next picture are there already.
+    current: bool,
+    /// Which rows of the frame held are new since something was seen.
+    held_anew: Vec<bool>,
+    /// What was written last, and in which of its rows OpenCV had to be asked.
+    small: Vec<u8>,
+    halves: Vec<bool>,
+    /// Which rows of what is seen are new since then, and which are like the one above.
+    seen_anew: Vec<bool>,
+    like_above: Vec<bool>,
 }
 
 impl Screen {
     /// For a console that shows so many rows.
     pub fn new(height: usize) -> Self {
         let (rows, columns) = (Axis::new(height), Axis::new(WIDTH));
-        let (seen, held) = (vec![0; height * WIDTH], vec![0; height * WIDTH]);
-        Self { rows, columns, seen, like_above: vec![false; height], held, both: false }
+        let picture = vec![0; height * WIDTH];
+        Self {
+            rows,
+            columns,
+            seen: picture.clone(),
+            last: picture.clone(),
+            held: picture,
+            both: false,
+            current: false,
+            held_anew: vec![false; height],
+            small: vec![0; SIDE * SIDE],
+            halves: vec![false; SIDE],
+            seen_anew: vec![true; height],
+            like_above: vec![false; height],
+        }
     }
 
     /// Sees this frame alone.
     pub fn see(&mut self, frame: &[u8]) {
-        self.both = false;
-        each_row(&mut self.seen, &mut self.like_above, frame, None);
+        self.update(frame, false);
     }
 
     /// Keeps a frame for [`Screen::see_both`].
     pub fn hold(&mut self, frame: &[u8]) {
-        self.held.copy_from_slice(frame);
+        let rows = self.held.as_chunks_mut::<WIDTH>().0.iter_mut().zip(frame.as_chunks().0);
+        for ((held, row), anew) in rows.zip(&mut self.held_anew) {
+            if held != row {
+                (*held, *anew) = (*row, true);
+            }
+        }
     }
 
     /// Sees the greater of this frame and the one held.
     pub fn see_both(&mut self, frame: &[u8]) {
-        self.both = true;
-        each_row(&mut self.seen, &mut self.like_above, frame, Some(&self.held));
+        self.update(frame, true);
+    }
+
+    /// Brings the rows up to date that are not those of the picture before.
+    fn update(&mut self, frame: &[u8], both: bool) {
+        let reuse = self.current && self.both == both;
+        (self.current, self.both) = (true, both);
+        let (seen, last) = (self.seen.as_chunks_mut::<WIDTH>().0, self.last.as_chunks_mut::<WIDTH>().0);
+        let held = self.held.as_chunks::<WIDTH>().0;
+        for (y, row) in frame.as_chunks::<WIDTH>().0.iter().enumerate() {
+            let held_anew = std::mem::take(&mut self.held_anew[y]);
+            if reuse && last[y] == *row && !(both && held_anew) {
+                continue;
+            }
+            (last[y], self.seen_anew[y]) = (*row, true);
+            if y > 0 && last[y - 1] == *row && (!both || held[y - 1] == held[y]) {
+                seen[y] = seen[y - 1];
+                continue;
+            }
+            seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
+            if both && held[y] != *row {
+                brighten(&mut seen[y], &held[y]);
+            }
+        }
     }
 
     /// Sees the greater of what was seen and the frame held: the game ended before there was another.
     pub fn see_held(&mut self) {
         let rows = self.seen.chunks_exact_mut(WIDTH).zip(self.held.chunks_exact(WIDTH));
         rows.for_each(|(seen, held)| brighten(seen, held));
-        self.like_above.fill(false);
+        self.seen_anew.fill(true);
+        self.current = false;
     }
 
     /// The brightness that is seen, before it is shrunk.
@@ -166,20 +215,36 @@ impl Screen {
     }
 
     /// Writes what was seen, shrunk to [`SIDE`] × [`SIDE`].
-    pub fn write(&self, small: &mut [u8]) {
-        let mut halves = true;
-        for (y, span) in self.rows.spans.iter().enumerate() {
-            let (above, rest) = small.split_at_mut(y * SIDE);
-            let small = &mut rest[..SIDE];
-            // Many rows of most games are alike. Where OpenCV rounds halves, it still depends on their weights.
-            let first = self.rows.spans[y.saturating_sub(1)].first;
-            match above.last_chunk::<SIDE>() {
-                Some(above) if !halves && self.like_above[first + 1..span.end()].iter().all(|&like| like) => {
-                    small.copy_from_slice(above);
-                }
-                _ => halves = self.write_row(y, small),
+    pub fn write(&mut self, small: &mut [u8]) {
+        let seen = self.seen.as_chunks::<WIDTH>().0;
+        for y in 1..seen.len() {
+            if self.seen_anew[y - 1] || self.seen_anew[y] {
+                self.like_above[y] = seen[y - 1] == seen[y];
             }
         }
+        for y in 0..SIDE {
+            let span = &self.rows.spans[y];
+            if self.seen_anew[span.first..span.end()].contains(&true) {
+                self.shrink_row(y);
+            }
+        }
+        self.seen_anew.fill(false);
+        small.copy_from_slice(&self.small);
+    }
+
+    /// Brings a row of small pixels up to date.
+    fn shrink_row(&mut self, y: usize) {
+        let mut row = [0; SIDE];
+        // Many rows of most games are alike. Where OpenCV rounds halves, it still depends on their weights.
+        let first = self.rows.spans[y.saturating_sub(1)].first;
+        let alike = || !self.like_above[first + 1..self.rows.spans[y].end()].contains(&false);
+        self.halves[y] = if y > 0 && !self.halves[y - 1] && alike() {
+            row.copy_from_slice(&self.small[(y - 1) * SIDE..][..SIDE]);
+            false
+        } else {
+            self.write_row(y, &mut row)
+        };
+        self.small[y * SIDE..][..SIDE].copy_from_slice(&row);
     }
 
     /// Writes a row of small pixels. Whether there was one for which OpenCV had to be asked.
@@ -197,18 +262,10 @@ impl Screen {
             }
         }
         // The compiler divides faster by a number that it knows.
-        let halves = match self.rows.whole * self.columns.whole {
-            USUAL => round(&totals, USUAL, small),
-            whole => round(&totals, whole, small),
-        };
-        if halves {
-            let whole = self.rows.whole * self.columns.whole;
-            let between = |total: u32| 2 * total % (2 * whole) == whole;
-            for x in (0..SIDE).filter(|&x| between(totals[x])) {
-                small[x] = self.opencv(y, x);
-            }
+        match self.rows.whole * self.columns.whole {
+            USUAL => round(&totals, USUAL, small, |x| self.opencv(y, x)),
+            whole => round(&totals, whole, small, |x| self.opencv(y, x)),
         }
-        halves
     }
 
     /// A small pixel as OpenCV computes it: row by row, in f32, rounded to the nearest and halves to the even.
@@ -229,9 +286,9 @@ impl Span {
     }
 }
 
-/// Totals divided by `whole`, to the nearest. Whether one lies just between two.
+/// Totals divided by `whole`, to the nearest. Whether some lie just between two; these are as `opencv` has them.
 #[inline(always)]
-fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8]) -> bool {
+fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8], opencv: impl Fn(usize) -> u8) -> bool {
     let mut between = false;
     for (small, total) in small.iter_mut().zip(totals) {
         let doubled = 2 * total + whole;
@@ -239,27 +296,12 @@ fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8]) -> bool {
         *small = rounded as u8;
         between |= rounded * 2 * whole == doubled;
     }
-    between
-}
-
-/// The brightness of a frame, or of the greater of two, and which rows are like the one above: those that are so in both.
-fn each_row(seen: &mut [u8], like_above: &mut [bool], last: &[u8], before: Option<&[u8]>) {
-    let (seen, _) = seen.as_chunks_mut::<WIDTH>();
-    let (last, _) = last.as_chunks::<WIDTH>();
-    let before = before.map(|frame| frame.as_chunks::<WIDTH>().0);
-    for (y, like_above) in like_above.iter_mut().enumerate() {
-        *like_above =
-            y > 0 && last[y] == last[y - 1] && before.is_none_or(|before| before[y] == before[y - 1]);
-        if *like_above {
-            seen[y] = seen[y - 1];
-            continue;
-        }
-        let row = last[y].as_slice();
-        seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
-        if let Some(before) = before.filter(|before| before[y] != last[y]) {
-            brighten(&mut seen[y], &before[y]);
+    if between {
+        for x in (0..SIDE).filter(|&x| (2 * totals[x] + whole).is_multiple_of(2 * whole)) {
+            small[x] = opencv(x);
         }
     }
+    between
 }
 
 /// Raises the brightness to that of a frame.

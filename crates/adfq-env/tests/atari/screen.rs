@@ -19,6 +19,21 @@ fn frame(rng: &mut impl Rng, height: usize) -> Vec<u8> {
     (0..WIDTH * height).map(|i| blocks[i / WIDTH / down * WIDTH + i % WIDTH / across]).collect()
 }
 
+/// The next frame: a new one, or one of which some rows are new, or none.
+fn change(rng: &mut impl Rng, frame: &mut [u8]) {
+    let (height, next) = (frame.len() / WIDTH, self::frame(rng, frame.len() / WIDTH));
+    let rows = match rng.random_range(0..4) {
+        0 => 0..height,
+        1 => 0..0,
+        _ => {
+            let top = rng.random_range(0..height);
+            top..(top + rng.random_range(1..20)).min(height)
+        }
+    };
+    let pixels = rows.start * WIDTH..rows.end * WIDTH;
+    frame[pixels.clone()].copy_from_slice(&next[pixels]);
+}
+
 fn shrunk(python: &Path, height: usize, pictures: &[u8]) -> Vec<u8> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/atari/resize.py");
     let mut command = Command::new(python);
@@ -34,15 +49,22 @@ fn screens_shrink_as_opencv_shrinks_them() {
     for height in [210, 214, 220, 230, 250] {
         let mut rng = stream(4, "screens");
         let (mut screen, mut large, mut small) = (Screen::new(height), vec![], vec![]);
-        for time in 0..PICTURES {
-            let frame = frame(&mut rng, height);
-            match time % 3 {
-                0 => screen.see(&frame),
-                1 => screen.hold(&frame),
-                _ => screen.see_both(&frame),
+        let mut frames = [0; 2].map(|_| frame(&mut rng, height));
+        for _ in 0..PICTURES {
+            for frame in &mut frames {
+                change(&mut rng, frame);
             }
-            if time % 3 == 1 {
-                screen.see_held();
+            match rng.random_range(0..8) {
+                0 | 1 => screen.see(&frames[0]),
+                2 => {
+                    screen.hold(&frames[0]);
+                    screen.see_held();
+                }
+                3 => screen.see_both(&frames[0]),
+                _ => {
+                    screen.hold(&frames[0]);
+                    screen.see_both(&frames[1]);
+                }
             }
             large.extend_from_slice(screen.seen());
             let start = small.len();

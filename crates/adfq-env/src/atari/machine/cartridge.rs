@@ -78,7 +78,9 @@ impl Cartridge {
             Scheme::Activision => (0x1000, 0x1000),
             Scheme::Dpc => (0x1080, 0x1FF8),
         };
-        let code = contents.chunks_exact(BANK).map(|bank| code(bank, low, high)).collect();
+        // Any kilobyte but the last one's may be shown where there are no hot spots.
+        let end = if scheme == Scheme::Parker { 0x2000 } else { high };
+        let code = contents.chunks_exact(BANK).map(|bank| code(bank, low, end)).collect();
         Ok(Self {
             contents: contents.into(),
             code,
@@ -121,10 +123,18 @@ impl Cartridge {
         self.windows = kilobytes;
         self.visible = self.size;
         let (game, windows) = Arc::make_mut(&mut self.contents).split_at_mut(self.size);
-        for (window, kilobyte) in windows.chunks_exact_mut(1024).zip(kilobytes) {
-            window.copy_from_slice(&game[usize::from(kilobyte & 7) * 1024..][..1024]);
+        let (banks, shown) = Arc::make_mut(&mut self.code).split_at_mut(self.size / BANK);
+        let (banks, shown) = (banks.as_flattened(), shown.as_flattened_mut());
+        let code = shown.chunks_exact_mut(1024);
+        for ((window, code), kilobyte) in windows.chunks_exact_mut(1024).zip(code).zip(kilobytes) {
+            let start = usize::from(kilobyte & 7) * 1024;
+            window.copy_from_slice(&game[start..][..1024]);
+            code.copy_from_slice(&banks[start..][..1024]);
+            // What starts here goes on in the next window, whatever that shows.
+            code[1024 - usize::from(LONGEST - 1)..].fill(0);
         }
-        Arc::make_mut(&mut self.code)[self.size / BANK] = code(windows, self.low, self.low + self.plain);
+        // The hot spots are at the end of what is shown.
+        shown[usize::from(self.plain - (LONGEST - 1))..].fill(0);
     }
 
     /// The instruction at an address: its bytes, then its cycles. 0 if reading it may have an effect.
