@@ -95,14 +95,15 @@ impl Scale {
     /// By how much the value of what was never seen may exceed the spread, when so many pairs are known.
     ///
     /// Few pairs say little about the rest. A reward far larger than a usual one is the surprise that was to be expected, so
-    /// the size of a usual one (the harmonic mean over pairs) counts, not that of the largest.
+    /// the size of a usual one (the harmonic mean over pairs) counts, not that of the largest. So does it where rewards of
+    /// many sizes were met: their scale is known.
     pub fn surprise(&self, tried: f64) -> f64 {
         if self.declared {
             return 0.0;
         }
         let usual = if self.count > 0.0 { self.count / (self.inverse * self.unit()) } else { 1.0 };
         let known = (tried / FEW) * (tried / FEW);
-        self.spread() * (usual * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
+        self.spread() * (usual * usual * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
     }
 }
 
