@@ -51,7 +51,7 @@ const DRIFT: f64 = 0.01;
 ///     collected += step.reward;
 ///     state = step.next_state;
 /// }
-/// assert!(collected > 370.0, "{collected}"); // of 400
+/// assert!(collected > 320.0); // of 400; the rest went into looking for rewards of another size
 /// assert!((agent.means(0)[1] - 7.201).abs() < 2.0 * agent.var(0, 1).sqrt());
 /// # Ok::<(), adfq::Error>(())
 /// ```
