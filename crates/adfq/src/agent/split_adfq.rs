@@ -73,6 +73,8 @@ pub struct SplitAdfq {
     entries: Vec<Entry>,
     /// What states are worth, as of the last look at one of their pairs; nothing where no action was tried.
     values: Vec<Option<Value>>,
+    /// How many states have such a value.
+    visited: usize,
 }
 
 /// What is believed of a pair.
@@ -102,6 +104,9 @@ struct Outlook {
     untried: Entry,
     /// How far the value of one that was seldom tried may exceed all that is known.
     surprise: f64,
+    /// The share of states that nobody has visited, and what one of them may be worth at most.
+    unvisited: f64,
+    elsewhere: f64,
 }
 
 impl SplitAdfq {
@@ -139,6 +144,7 @@ impl SplitAdfq {
             untried: center,
             entries: vec![Entry { member, hope: center, unknown: center }; shape.len()],
             values: vec![None; states],
+            visited: 0,
         })
     }
 
@@ -157,11 +163,16 @@ impl SplitAdfq {
     }
 
     fn outlook(&self) -> Outlook {
-        let (prior, surprise) = (self.prior(), self.scale.surprise(self.population.tried()));
+        let (prior, tried) = (self.prior(), self.population.tried());
         let (mean, var) = (prior.belief.mean(), prior.belief.var());
-        let most = (self.population.center() + self.scale.spread() + surprise).max(mean);
+        let plain = self.population.center() + self.scale.spread();
+        let surprise = self.scale.surprise(tried);
+        let most = (plain + surprise).max(mean);
+        let unvisited = 1.0 - self.visited as f64 / self.values.len() as f64;
+        let elsewhere = if unvisited > 0.0 { most.max(plain + self.scale.elsewhere(tried)) } else { most };
         let member = Member { mean, own: var, var };
-        Outlook { prior, untried: Entry { member, hope: most, unknown: most }, surprise }
+        let untried = Entry { member, hope: most, unknown: most };
+        Outlook { prior, untried, surprise, unvisited, elsewhere }
     }
 
     #[inline]
@@ -202,7 +213,6 @@ impl SplitAdfq {
     /// Looks the belief of a pair up from what it has led to.
     fn look_up(&mut self, pair: usize, outlook: &Outlook) -> Result<()> {
         let (prior, gamma, visits) = (&outlook.prior, self.discount, self.tally.visits(pair));
-        let most = outlook.untried.hope;
         let mut blank = None;
         let (mut ahead, mut unknown) = (0.0, 0.0);
         let targets = self.tally.outcomes(pair).iter().map(|outcome| {
@@ -217,16 +227,19 @@ impl SplitAdfq {
         });
         let belief = split::update(prior, targets, self.echo(pair, outlook))?;
         let (n, reach, mean) = (f64::from(visits), self.settings.reach, belief.mean);
+        // The next visit may bring something new, and that may be a state where nobody has been.
+        let (ahead, news) = (ahead / n, outlook.unvisited * self.novelty.rate(visits));
+        let ahead = ahead + news * (outlook.elsewhere - ahead).max(0.0);
         // Hopes were higher when less was known, and may still go round in circles: nothing is hoped for beyond
-        // what a pair never tried may be worth, unless the pair itself has shown it.
-        let hope = belief.hopeful(prior.belief.mean(), ahead / n, reach);
-        let hope = hope.min(most.max(mean + reach * belief.sampling.sqrt()));
+        // what the unknown may be worth, unless the pair itself has shown it.
+        let hope = belief.hopeful(prior.belief.mean(), ahead, reach);
+        let hope = hope.min(outlook.elsewhere.max(mean + reach * belief.sampling.sqrt()));
         let unknown = unknown / n + self.novelty.left(visits) * outlook.surprise;
         let member = Member { mean, own: belief.own, var: belief.var().max(f64::MIN_POSITIVE) };
         self.entries[pair] = Entry {
             member,
             hope: hope + left(visits) * outlook.surprise,
-            unknown: unknown.min(most).max(mean),
+            unknown: unknown.min(outlook.untried.unknown).max(mean),
         };
         self.table.means[pair] = mean;
         self.population.note(pair, visits, &belief);
@@ -247,6 +260,7 @@ impl SplitAdfq {
     fn renew(&mut self, pair: usize) -> Result<()> {
         let (state, outlook) = (pair / self.table.shape.actions, self.outlook());
         let before = self.values[state];
+        self.visited += usize::from(before.is_none());
         self.look_up(pair, &outlook)?;
         let after = self.value(state, &outlook);
         self.values[state] = Some(after);
