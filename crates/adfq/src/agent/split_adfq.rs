@@ -104,9 +104,8 @@ struct Outlook {
     untried: Entry,
     /// How far the value of one that was seldom tried may exceed all that is known.
     surprise: f64,
-    /// The share of states that nobody has visited, and what one of them may be worth at most.
+    /// The share of states that nobody has visited.
     unvisited: f64,
-    elsewhere: f64,
 }
 
 impl SplitAdfq {
@@ -163,16 +162,12 @@ impl SplitAdfq {
     }
 
     fn outlook(&self) -> Outlook {
-        let (prior, tried) = (self.prior(), self.population.tried());
+        let (prior, surprise) = (self.prior(), self.scale.surprise(self.population.tried()));
         let (mean, var) = (prior.belief.mean(), prior.belief.var());
-        let plain = self.population.center() + self.scale.spread();
-        let surprise = self.scale.surprise(tried);
-        let most = (plain + surprise).max(mean);
+        let most = (self.population.center() + self.scale.spread() + surprise).max(mean);
+        let untried = Entry { member: Member { mean, own: var, var }, hope: most, unknown: most };
         let unvisited = 1.0 - self.visited as f64 / self.values.len() as f64;
-        let elsewhere = if unvisited > 0.0 { most.max(plain + self.scale.elsewhere(tried)) } else { most };
-        let member = Member { mean, own: var, var };
-        let untried = Entry { member, hope: most, unknown: most };
-        Outlook { prior, untried, surprise, unvisited, elsewhere }
+        Outlook { prior, untried, surprise, unvisited }
     }
 
     #[inline]
@@ -213,6 +208,7 @@ impl SplitAdfq {
     /// Looks the belief of a pair up from what it has led to.
     fn look_up(&mut self, pair: usize, outlook: &Outlook) -> Result<()> {
         let (prior, gamma, visits) = (&outlook.prior, self.discount, self.tally.visits(pair));
+        let most = outlook.untried.hope;
         let mut blank = None;
         let (mut ahead, mut unknown) = (0.0, 0.0);
         let targets = self.tally.outcomes(pair).iter().map(|outcome| {
@@ -229,17 +225,17 @@ impl SplitAdfq {
         let (n, reach, mean) = (f64::from(visits), self.settings.reach, belief.mean);
         // The next visit may bring something new, and that may be a state where nobody has been.
         let (ahead, news) = (ahead / n, outlook.unvisited * self.novelty.rate(visits));
-        let ahead = ahead + news * (outlook.elsewhere - ahead).max(0.0);
+        let ahead = ahead + news * (most - ahead).max(0.0);
         // Hopes were higher when less was known, and may still go round in circles: nothing is hoped for beyond
-        // what the unknown may be worth, unless the pair itself has shown it.
+        // what a pair never tried may be worth, unless the pair itself has shown it.
         let hope = belief.hopeful(prior.belief.mean(), ahead, reach);
-        let hope = hope.min(outlook.elsewhere.max(mean + reach * belief.sampling.sqrt()));
+        let hope = hope.min(most.max(mean + reach * belief.sampling.sqrt()));
         let unknown = unknown / n + self.novelty.left(visits) * outlook.surprise;
         let member = Member { mean, own: belief.own, var: belief.var().max(f64::MIN_POSITIVE) };
         self.entries[pair] = Entry {
             member,
             hope: hope + left(visits) * outlook.surprise,
-            unknown: unknown.min(outlook.untried.unknown).max(mean),
+            unknown: unknown.min(most).max(mean),
         };
         self.table.means[pair] = mean;
         self.population.note(pair, visits, &belief);

@@ -9,9 +9,6 @@ const RATE: f64 = 0.25;
 /// How many visits an expected rate counts for.
 const WEIGHT: f64 = 1.0;
 
-/// Whatever other pairs do, n visits leave this share over n to an outcome that was never seen.
-const LEAST: f64 = 0.1;
-
 /// Only the second to fourth visit of a pair tell how soon beliefs may rule a surprise out: a pair that is tried all the
 /// time would drown the rest. The share of a surprise that one visit leaves is this many rates, and at most `MOST`.
 const EARLY: usize = 2;
@@ -55,7 +52,7 @@ impl Novelty {
     /// The probability that the next visit brings something new, after so many, at least one.
     #[inline]
     pub fn rate(&self, visits: u32) -> f64 {
-        self.rates[visits.ilog2() as usize].max(LEAST / f64::from(visits))
+        self.rates[visits.ilog2() as usize]
     }
 
     /// The share of a surprise that beliefs still hold possible after so many visits without it. Where every pair always does
@@ -84,7 +81,7 @@ mod tests {
         assert!(sure.left(1) < 1e-3 && (wild.left(1) - MOST).abs() < 1e-12);
     }
 
-    /// Pairs that brought something new after a dozen visits make others worth as many. Where nothing did, the least is left.
+    /// Pairs that brought something new after a dozen visits make others worth as many. Where nothing did, none is.
     #[test]
     fn what_is_rare_is_waited_for() {
         let (mut sure, mut rare) = (Novelty::default(), Novelty::default());
@@ -93,7 +90,7 @@ mod tests {
             sure.note(visits % 16, false);
             rare.note(visits % 16, visits % 16 == 12);
         }
-        assert_eq!((sure.rate(12), rare.rate(1)), (LEAST / 12.0, LEAST));
+        assert!(sure.rate(12) < 1e-6 && rare.rate(1) < 0.01);
         assert!((rare.rate(12) - 1.0 / 8.0).abs() < 0.01, "{}", rare.rate(12));
         assert!((rare.rate(25) - 1.0 / 16.0).abs() < 0.01, "{}", rare.rate(25));
     }

@@ -92,30 +92,18 @@ impl Scale {
         Belief::trusted(mean, (0.5 * self.spread()).powi(2))
     }
 
-    /// By how much the value of a pair that was never tried may exceed the spread, when so many pairs are known.
+    /// By how much the value of what was never seen may exceed the spread, when so many pairs are known.
     ///
     /// Few pairs say little about the rest. A reward far larger than a usual one is the surprise that was to be expected, so
-    /// the square of their ratio counts. So it does where rewards of many sizes were met: their scale is known.
+    /// the size of a usual one (the harmonic mean over pairs) counts, not that of the largest. So does it where rewards of
+    /// many sizes were met: their scale is known.
     pub fn surprise(&self, tried: f64) -> f64 {
-        self.excess(tried, self.usual() * self.usual())
-    }
-
-    /// The same for a state that nobody has visited. The larger reward was found elsewhere, so the ratio itself counts.
-    pub fn elsewhere(&self, tried: f64) -> f64 {
-        self.excess(tried, self.usual())
-    }
-
-    /// The size of a usual reward, the harmonic mean over pairs, over that of the largest.
-    fn usual(&self) -> f64 {
-        if self.count > 0.0 { self.count / (self.inverse * self.unit()) } else { 1.0 }
-    }
-
-    fn excess(&self, tried: f64, usual: f64) -> f64 {
         if self.declared {
             return 0.0;
         }
+        let usual = if self.count > 0.0 { self.count / (self.inverse * self.unit()) } else { 1.0 };
         let known = (tried / FEW) * (tried / FEW);
-        self.spread() * (usual * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
+        self.spread() * (usual * usual * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
     }
 }
 
@@ -164,13 +152,10 @@ mod tests {
         let mut scale = Scale::learned(1, 2, 0.9);
         scale.note(0, &step(5.0, false));
         assert!(scale.surprise(6.0) > 400.0 * scale.spread() && scale.surprise(300.0) < scale.spread());
-        assert_eq!(scale.elsewhere(6.0), scale.surprise(6.0));
-        scale.note(1, &step(100.0, false));
-        assert!(scale.surprise(6.0) < 0.1 * scale.elsewhere(6.0) + scale.spread());
         scale.note(1, &step(10_000.0, false));
-        assert_eq!((scale.surprise(6.0), scale.elsewhere(6.0)), (0.0, 0.0));
+        assert_eq!(scale.surprise(6.0), 0.0);
         let declared = Scale::declared(Rewards::within(0.0, 1.0), 1, 2, 0.9).unwrap();
-        assert_eq!((declared.surprise(1.0), declared.elsewhere(1.0)), (0.0, 0.0));
+        assert_eq!(declared.surprise(1.0), 0.0);
         assert!(left(0) == 1.0 && left(3) == 0.125 && left(u32::MAX) == 0.0);
     }
 }
