@@ -295,6 +295,19 @@ fn a_reward_of_another_scale_is_found() {
     assert!(collected > 5.5e6, "{collected}");
 }
 
+/// Up a long river the next state is reached three times in ten. Somewhere on the way one swimmer in six tries a dozen times
+/// in vain. Other pairs have shown that such outcomes come late, so it must not give up.
+#[test]
+fn what_is_rare_is_waited_for() {
+    let mdp = mdp::named("riverswim-20").unwrap();
+    for seed in 10..18 {
+        let (mut swimmer, mut rng) = (agent(&mdp, seed), stream(seed, "life"));
+        let mut state = mdp.start(&mut rng);
+        live(&mdp, &mut swimmer, &mut Optimist, 8_000, &mut state, &mut rng);
+        assert!(swimmer.visits(19, 1) > 0, "{seed}");
+    }
+}
+
 /// A grid with slip whose only reward ends the episode, at a discount of next to 1. Hope must not go round in circles there.
 #[test]
 fn hope_does_not_add_up_along_the_way() {
