@@ -295,7 +295,7 @@ fn a_reward_of_another_scale_is_found() {
     assert!(collected > 5.5e6, "{collected}");
 }
 
-/// Up a long river the next state is reached three times in ten. Somewhere on the way one swimmer in six tries a dozen times
+/// Up a long river the next state is reached three times in ten. Somewhere on the way one swimmer in ten tries a dozen times
 /// in vain. Other pairs have shown that such outcomes come late, so it must not give up.
 #[test]
 fn what_is_rare_is_waited_for() {
