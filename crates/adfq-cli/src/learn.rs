@@ -155,7 +155,7 @@ impl Args {
     fn check_idle(&self, spec: &RunSpec) -> Result<()> {
         let RunSpec { agent, policy, .. } = spec;
         if agent.takes_range() && matches!(self.prior, PriorSpec::Moments { .. }) {
-            bail!("{agent} is told the range of rewards; for MEAN,VAR add --agent adfq");
+            bail!("{agent} takes a range of rewards; for MEAN,VAR add --agent adfq");
         }
         let adfq = &self.adfq;
         let is_adfq = *agent == AgentKind::Adfq;

@@ -20,7 +20,7 @@ fn agents() -> Vec<(&'static str, AgentSpec, PolicySpec)> {
     let adfq = |rule| AgentSpec::Adfq { rule, prior, noise: NoiseModel::None, terminal_var, replay: false };
     let split = |variant| {
         let settings = SplitSettings::variant(variant).expect("a variant");
-        AgentSpec::SplitAdfq { rewards: loop_(0.0).expect("Loop").rewards(), settings }
+        AgentSpec::SplitAdfq { rewards: None, settings }
     };
     vec![
         ("q-learning, uniform", q, Uniform),

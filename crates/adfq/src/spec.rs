@@ -211,8 +211,8 @@ pub enum AgentSpec {
     },
     /// [`SplitAdfq`].
     SplitAdfq {
-        /// What is declared about rewards.
-        rewards: Rewards,
+        /// What is declared about rewards, if anything.
+        rewards: Option<Rewards>,
         /// Its settings, the same for all tasks.
         settings: SplitSettings,
     },
@@ -485,7 +485,7 @@ impl RunSpec {
         let prior = Prior::Constant { mean, var };
         Ok(match self.agent {
             AgentKind::Split => {
-                let (rewards, settings) = (self.prior.rewards(mdp)?, SplitSettings::default());
+                let (rewards, settings) = (self.prior.declared(mdp)?, SplitSettings::default());
                 AgentSpec::SplitAdfq { rewards, settings }
             }
             AgentKind::Adfq => AgentSpec::Adfq { rule, prior, noise, terminal_var, replay },

@@ -1,7 +1,7 @@
 //! Who takes part in the study, and with which settings.
 //!
 //! A rival has the setting of its authors, or the best of a small grid that is tried on other seeds than those reported
-//! (see [`tuning`](super::tuning)); ours have one setting everywhere, which may use the declared range of rewards.
+//! (see [`tuning`](super::tuning)); ours have one setting everywhere, which may use the declared range of rewards. Split ADFQ does not.
 
 use super::domains::{DomainFacts, Group};
 use crate::experiment::agents::{
@@ -66,7 +66,7 @@ enum Source {
 impl StudyAgent {
     /// Its possible settings for a purpose and a number of steps; none if it does not take part in that.
     pub fn settings(&self, facts: &DomainFacts, purpose: Purpose, steps: u64) -> Vec<Setting> {
-        let split = |settings| vec![AgentSpec::SplitAdfq { rewards: facts.rewards, settings }];
+        let split = |settings| vec![AgentSpec::SplitAdfq { rewards: None, settings }];
         match self.source {
             Source::Options(options) => options(facts, purpose, steps),
             Source::Variant(name) => {
@@ -271,7 +271,7 @@ mod tests {
         assert!(SplitSettings::VARIANTS.iter().all(|&(name, _)| takes_part(name)));
     }
 
-    /// Ours may know the declared range of rewards; the rest of their setting is the same everywhere.
+    /// Split ADFQ is told nothing. The stream may know the declared range of rewards; the rest is the same everywhere.
     #[test]
     fn ours_have_one_setting() {
         for agent in AGENTS.iter().filter(|agent| agent.role == Role::Ours) {
@@ -281,7 +281,10 @@ mod tests {
                 for purpose in [Purpose::Walk, Purpose::Online] {
                     for (learner, _) in agent.settings(&facts, purpose, 100) {
                         let (rewards, found) = match learner {
-                            AgentSpec::SplitAdfq { settings, rewards } => (rewards, format!("{settings:?}")),
+                            AgentSpec::SplitAdfq { settings, rewards } => {
+                                assert_eq!(rewards, None);
+                                (facts.rewards, format!("{settings:?}"))
+                            }
                             AgentSpec::SplitStream { settings, rewards } => {
                                 (rewards, format!("{settings:?}"))
                             }

@@ -276,7 +276,7 @@ const INTRO: [&str; 3] = [
      all states and actions. ADFQ of the paper does not. This study measures how far each agent is from that, and what \
      its beliefs are worth: how fast they find Q*, and how much an agent earns with them.",
     "Rivals may be tuned for each domain on trials that are not reported; variants of ours have one setting everywhere, \
-     which knows the declared range of rewards and nothing else of a domain.",
+     which knows nothing of a domain (the stream: the declared range of rewards).",
     "What ours have and rivals have not: Split ADFQ keeps a tally of the outcomes of every pair and does ten more \
      backups after each step (ADFQ of the paper keeps 200 transitions of every pair where transitions are random, and \
      learns from 20 of them at each step). Its variant without sweeps does one backup a step like everybody else; with \

@@ -41,17 +41,21 @@ impl Tally {
         Self { shape, outcomes, visits, predecessors: vec![Vec::new(); shape.states] }
     }
 
-    /// Counts one transition of a pair.
-    pub fn count(&mut self, step: &Step) {
+    /// Counts one transition of a pair; returns whether the pair has never led there before.
+    pub fn count(&mut self, step: &Step) -> bool {
         let pair = self.shape.index(step.state, step.action);
         let next = (!step.terminal).then_some(step.next_state);
         self.visits[pair] = self.visits[pair].saturating_add(1);
         let outcomes = &mut self.outcomes[pair];
         match outcomes.iter_mut().find(|outcome| outcome.next == next) {
-            Some(outcome) => outcome.add(step.reward),
+            Some(outcome) => {
+                outcome.add(step.reward);
+                false
+            }
             None => {
                 outcomes.push(Outcome { next, count: 1.0, reward: step.reward, scatter: 0.0 });
                 next.into_iter().for_each(|state| self.predecessors[state].push(pair));
+                true
             }
         }
     }

@@ -22,7 +22,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorSpec {
-    /// Split ADFQ, PSRL, the agents with a model and optimistic Q-learning are told the range of the rewards that can be met. Others get the mean of the authors'
+    /// Split ADFQ is told nothing: its scale follows the rewards it meets. PSRL, the agents with a model and optimistic
+    /// Q-learning are told the range of the rewards that can be met. Others get the mean of the authors'
     /// [`Prior::AUTHORS`], found by a random walk, and their variance 100, or the square of the mean if that is less. If
     /// the walk meets no positive reward, N(0, 100).
     ///
@@ -69,9 +70,17 @@ impl PriorSpec {
         }
     }
 
+    /// The same for an agent that needs no range and is told one only if the user gives it.
+    pub(super) fn declared(&self, mdp: &Mdp) -> Result<Option<Rewards>> {
+        if *self == Self::Auto { Ok(None) } else { self.rewards(mdp).map(Some) }
+    }
+
     /// The belief this choice means for an agent in an MDP.
     pub(super) fn start(&self, agent: AgentKind, mdp: &Mdp, seed: u64) -> Result<Start> {
         let start = |belief: Belief, source| Start { mean: belief.mean(), var: belief.var(), source };
+        if agent == AgentKind::Split && *self == Self::Auto {
+            return undeclared(mdp);
+        }
         if agent.takes_range() {
             let belief = self.rewards(mdp)?.prior(mdp.gamma())?;
             let start = start(belief, "from the range of rewards");
@@ -101,6 +110,15 @@ impl PriorSpec {
             },
         }
     }
+}
+
+/// Where Split ADFQ starts if no range is declared: in the unit of the first reward it will meet.
+fn undeclared(mdp: &Mdp) -> Result<Start> {
+    let ends = mdp.gamma() == 1.0 && !mdp.is_continuing();
+    let once = Rewards { horizon: ends.then_some(1), ..Rewards::within(0.0, 1.0) };
+    let belief = once.prior(mdp.gamma())?;
+    let source = "no range of rewards is declared; 1 is the first reward";
+    Ok(Start { mean: belief.mean(), var: belief.var(), source })
 }
 
 /// How many rewards an episode can have: one unless given, and for ever where there are no episodes.
@@ -186,11 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn split_adfq_is_told_the_range_of_rewards_and_nothing_else() {
+    fn split_adfq_is_told_nothing_or_the_range_of_rewards() {
         let mdp = named("chain").unwrap();
         let choice = |text: &str| text.parse::<PriorSpec>().unwrap();
         assert_eq!(choice("auto").rewards(&mdp).unwrap(), Rewards::within(0.0, 10.0));
         assert_eq!(choice("range:-1,2").rewards(&mdp).unwrap(), Rewards::within(-1.0, 2.0));
+        assert_eq!(choice("auto").declared(&mdp).unwrap(), None);
+        assert_eq!(choice("range:-1,2").declared(&mdp).unwrap(), Some(Rewards::within(-1.0, 2.0)));
         let maze = named("maze").unwrap();
         let start = |prior: &str| choice(prior).start(AgentKind::Split, &maze, 0).unwrap();
         assert_eq!(start("range:-1,2"), start("range:-1,2,1"));
@@ -211,7 +231,8 @@ mod tests {
             }
         }
         let split = start(AgentKind::Split, "maze", PriorSpec::Auto).unwrap();
-        assert_eq!((split.mean, split.var), (0.0, 2.25));
+        // In the unit of the first reward: an episode is expected to pay one.
+        assert_eq!((split.mean, split.var), (0.0, 0.25));
     }
 
     #[test]

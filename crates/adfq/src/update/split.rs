@@ -82,11 +82,12 @@ impl SplitBelief {
     /// The value that is `reach` standard deviations of luck away, in this pair and in all that follow: `ahead` is T̄
     /// taken with the hopeful values of the next states in place of their means, `prior_mean` is m₀.
     ///
-    /// Quantiles of variables that rise and fall together add up, and the largest of them is the quantile of the
-    /// maximum. So this needs no independence: it is the quantile if all errors have one cause, a bound if they do not.
+    /// What sampling left open here has nothing to do with what it left open further on, so luck here and luck ahead
+    /// add up like standard deviations of independent variables, in squares. Luck ahead passes in full where nothing is open here.
     #[inline]
     pub fn hopeful(&self, prior_mean: f64, ahead: f64, reach: f64) -> f64 {
-        prior_mean + self.trust * (ahead - prior_mean) + reach * self.sampling.sqrt()
+        let ahead = (prior_mean + self.trust * (ahead - prior_mean) - self.mean).max(0.0);
+        self.mean + (ahead * ahead + reach * reach * self.sampling).sqrt()
     }
 }
 

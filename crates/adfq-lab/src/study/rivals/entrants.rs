@@ -63,8 +63,8 @@ fn online(purpose: Purpose, settings: Vec<Setting>) -> Vec<Setting> {
     if purpose == Purpose::Online { settings } else { Vec::new() }
 }
 
-fn split(facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
-    let learner = AgentSpec::SplitAdfq { rewards: facts.rewards, settings: SplitSettings::default() };
+fn split(_facts: &DomainFacts, purpose: Purpose, _steps: u64) -> Vec<Setting> {
+    let learner = AgentSpec::SplitAdfq { rewards: None, settings: SplitSettings::default() };
     online(purpose, vec![(learner, PolicySpec::Optimist)])
 }
 

@@ -49,7 +49,7 @@ pub fn conclude(results: &Results<'_>) -> Result<Findings> {
         .paragraph(
             "Split ADFQ keeps counts of outcomes and plans with them. Its fair rivals do the same: PSRL, value iteration on the \
              empirical model with ε-greedy actions, R-max, MBIE-EB, BEB and UCBVI with Bernstein bonuses. All of them are told \
-             the range of rewards, as it is. Optimistic Q-learning is here for comparison.",
+             the range of rewards; Split ADFQ is not. Optimistic Q-learning is here for comparison.",
         )
         .paragraph(
             "Each rival takes part twice: tuned for each domain (the best of its grid on other seeds), and with one setting for \

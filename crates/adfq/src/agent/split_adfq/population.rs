@@ -1,5 +1,6 @@
 //! What pairs have in common: how noisy their targets are, what they are worth on average, and how far their values lie
-//! from that. A pair that was tried seldom, or never, is judged by the others.
+//! from that. A pair that was tried seldom is judged by the others. What one that was never tried may be worth at most is not
+//! their business but that of `scale`.
 
 use super::SplitSettings;
 use crate::Belief;
@@ -9,9 +10,8 @@ use crate::update::split::{SplitBelief, SplitPrior};
 #[derive(Clone, Debug)]
 pub(super) struct Population {
     settings: SplitSettings,
-    /// The prior as declared, and the least variance that may be learned.
-    declared: Belief,
-    least: f64,
+    /// The mean of a pair before anything is seen.
+    center: f64,
     /// Over all pairs.
     sum: Share,
     /// How many pairs were tried.
@@ -26,21 +26,32 @@ struct Share {
     scatter: f64,
     /// √n - 1.
     degrees: f64,
-    /// μ - m₀ and its square, m₀ as declared.
+    /// μ less the center, and its square.
     off: f64,
     square: f64,
 }
 
 impl Population {
-    pub fn new(pairs: usize, declared: Belief, least: f64, settings: SplitSettings) -> Self {
+    pub fn new(pairs: usize, center: f64, settings: SplitSettings) -> Self {
         let (sum, shares) = (Share::default(), vec![Share::default(); pairs]);
-        Self { settings, declared, least, sum, pairs: 0.0, shares }
+        Self { settings, center, sum, pairs: 0.0, shares }
     }
 
-    /// What is known of a pair that was never tried. What was declared counts as one pair, or as one observation.
+    /// The mean of a pair before anything is seen.
+    pub fn center(&self) -> f64 {
+        self.center
+    }
+
+    /// How many pairs were tried.
+    pub fn tried(&self) -> f64 {
+        self.pairs
+    }
+
+    /// What pairs are like. The range of possible values, `scale`, counts as one pair, or as one observation; `least` is the
+    /// least variance that may be learned.
     #[inline]
-    pub fn prior(&self) -> SplitPrior {
-        let (m_0, v_0) = (self.declared.mean(), self.declared.var());
+    pub fn prior(&self, scale: Belief, least: f64) -> SplitPrior {
+        let (m_0, v_0) = (self.center, scale.var());
         // Differences of sums may end below 0 by a rounding.
         let Share { scatter, degrees, off, square } = self.sum;
         let (mut noise, mut shift, mut var) = (self.settings.noise * v_0, 0.0, v_0);
@@ -52,7 +63,7 @@ impl Population {
         }
         if self.settings.learn_spread {
             // About the mean: Σ (x - m̄)² = Σ x² - n m̄².
-            var = ((v_0 + square.max(0.0)) / (1.0 + self.pairs) - shift * shift).max(self.least);
+            var = ((v_0 + square.max(0.0)) / (1.0 + self.pairs) - shift * shift).max(least);
         }
         SplitPrior { belief: Belief::trusted(m_0 + shift, var), noise }
     }
@@ -63,7 +74,7 @@ impl Population {
     /// certain, would speak for the rest.
     #[inline]
     pub fn note(&mut self, pair: usize, visits: u32, belief: &SplitBelief) {
-        let off = belief.mean - self.declared.mean();
+        let off = belief.mean - self.center;
         let root = f64::from(visits).sqrt();
         let new =
             Share { scatter: belief.scatter / (root + 1.0), degrees: root - 1.0, off, square: off * off };
@@ -86,28 +97,29 @@ mod tests {
     use crate::update::split::{Target, update};
 
     #[test]
-    fn what_pairs_show_outweighs_what_was_declared() {
+    fn what_pairs_show_outweighs_the_range_of_values() {
         let settings = SplitSettings { noise: 0.5, ..SplitSettings::default() };
-        let mut population = Population::new(2, Belief::new(0.0, 100.0).unwrap(), 0.01, settings);
-        assert_eq!((population.prior().noise, population.prior().belief.var()), (50.0, 100.0));
+        let mut population = Population::new(2, 0.0, settings);
+        let prior = |population: &Population| population.prior(Belief::new(0.0, 100.0).unwrap(), 0.01);
+        assert_eq!((prior(&population).noise, prior(&population).belief.var()), (50.0, 100.0));
         // Two pairs, each with outcomes 1 and 3 equally often: S = n about their mean 2.
         for round in 1..=2_000 {
             for pair in 0..2 {
                 let tally =
                     [1.0, 3.0].map(|mean| Target { count: f64::from(round), mean, scatter: 0.0, var: 0.0 });
-                let belief = update(&population.prior(), tally, 0.0).unwrap();
+                let belief = update(&prior(&population), tally, 0.0).unwrap();
                 population.note(pair, 2 * round, &belief);
                 if round == 1 {
                     population.welcome();
                 }
             }
         }
-        let SplitPrior { belief, noise } = population.prior();
+        let SplitPrior { belief, noise } = prior(&population);
         // 50 + 2 · 4000/64.2 over 1 + 2 · 62.2.
         assert!(
             (noise - (50.0 + 2.0 * 4e3 / (4e3_f64.sqrt() + 1.0)) / (2.0 * 4e3_f64.sqrt() - 1.0)).abs() < 1e-9
         );
-        // Declared as 0 ± 10, then twice 2: on average 4/3; (100 + 2 · 4)/3 about 0, less (4/3)² about that.
+        // At first 0 ± 10, then twice 2: on average 4/3; (100 + 2 · 4)/3 about 0, less (4/3)² about that.
         assert!((belief.mean() - 4.0 / 3.0).abs() < 0.01, "{}", belief.mean());
         assert!((belief.var() - (36.0 - 16.0 / 9.0)).abs() < 0.1, "{}", belief.var());
     }
@@ -120,13 +132,13 @@ mod tests {
             learn_spread: false,
             ..SplitSettings::default()
         };
-        let declared = Belief::new(0.0, 100.0).unwrap();
-        let mut population = Population::new(1, declared, 0.01, settings);
-        let before = population.prior();
+        let scale = Belief::new(0.0, 100.0).unwrap();
+        let mut population = Population::new(1, 0.0, settings);
+        let before = population.prior(scale, 0.01);
         let belief =
             update(&before, [Target { count: 9.0, mean: 7.0, scatter: 0.0, var: 0.0 }], 0.0).unwrap();
         population.note(0, 9, &belief);
         population.welcome();
-        assert_eq!(population.prior(), before);
+        assert_eq!(population.prior(scale, 0.01), before);
     }
 }
