@@ -41,14 +41,15 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// The line that says which settings a training takes.
 pub fn taken(tuned: &Tuned) -> String {
-    let Tuned { env, agent, steps, reached, .. } = tuned;
+    let Tuned { env, agent, steps, judged_on, reached, .. } = tuned;
+    let place = judged_on.as_ref().map(|env| format!(" on {env}")).unwrap_or_default();
     let settings = if tuned.settings().is_empty() {
         "the general settings, of all that were tried"
     } else {
         "settings tuned"
     };
     format!(
-        "{settings} for {env} and {agent} ({} in {} steps over {} seeds); --preset default takes the general ones",
+        "{settings} for {env} and {agent} ({} in {} steps{place} over {} seeds); --preset default takes the general ones",
         interval(reached),
         HumanCount(*steps),
         reached.seeds,
@@ -79,9 +80,9 @@ fn table(all: &[&Tuned]) -> String {
 }
 
 fn row(tuned: &Tuned) -> [String; 8] {
-    let Tuned { env, agent, policy, steps, tried, reached, general, .. } = tuned;
+    let Tuned { env, agent, policy, steps, tried, judged_on, reached, general, .. } = tuned;
     [
-        env.clone(),
+        judged_on.as_ref().map_or(env.clone(), |played| format!("{env}, judged on {played}")),
         agent.clone(),
         policy.clone(),
         HumanCount(*steps).to_string(),

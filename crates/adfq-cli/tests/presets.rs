@@ -33,6 +33,9 @@ fn they_are_listed_with_what_they_reach() {
     }
     let one = String::from_utf8(succeed(adfq(&["presets", "gym:CartPole-v1"])).stdout).unwrap();
     assert!(one.contains("--set 'replay.n_step=5'") && !one.contains("LunarLander"), "{one}");
+    // A return is that of one environment, also where the settings are for several.
+    let pong = String::from_utf8(succeed(adfq(&["presets", "atari:pong"])).stdout).unwrap();
+    assert!(pong.contains("atari:*, judged on atari:kung_fu_master"), "{pong}");
     let error = complaint(adfq(&["presets", "nowhere"]));
     assert!(error.contains("no tuned settings for nowhere") && error.contains("--preset default"), "{error}");
 }
