@@ -8,7 +8,7 @@
     scripts/tune.py --presets       # writes presets/*.toml from what is recorded in results/presets
 
 A search has three rungs and a verdict. Each rung tries fewer settings for longer, with more seeds (in brackets: games of
-MinAtar and Atari):
+MinAtar; Atari goes from rung 2 to the verdict):
 
     1. 20 settings (12), a quarter of the steps, 1 seed. The first of them are the general settings.
     2. the best 7 (4), half of the steps, 2 more seeds
