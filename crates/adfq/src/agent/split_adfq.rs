@@ -327,7 +327,8 @@ impl Agent for SplitAdfq {
     fn var(&self, state: usize, action: usize) -> f64 {
         let Entry { member, unknown, .. } =
             self.entry(self.table.shape.index(state, action), &self.outlook());
-        member.var + (0.5 * (unknown - member.mean)).powi(2)
+        let gap = (unknown - member.mean).min(self.scale.most_open());
+        member.var + (0.5 * gap).powi(2)
     }
 
     /// The value [`reach`](SplitSettings::reach) sd of luck away, here and in all that follows.

@@ -92,6 +92,12 @@ impl Scale {
         Belief::trusted(mean, (0.5 * self.spread()).powi(2))
     }
 
+    /// How far from its mean a value may be by what is unknown. Before a reward has shown the unit, a surprise of so many units says
+    /// nothing: it is a reason to look, and no belief.
+    pub fn most_open(&self) -> f64 {
+        if self.unit > 0.0 { f64::INFINITY } else { self.spread() }
+    }
+
     /// By how much the value of what was never seen may exceed the spread, when so many pairs are known.
     ///
     /// Few pairs say little about the rest. A reward far larger than a usual one is the surprise that was to be expected, so
@@ -144,6 +150,15 @@ mod tests {
             scale.note(0, &step(reward, terminal));
             assert!((scale.spread() - spread).abs() < 1e-12, "{reward}: {}", scale.spread());
         }
+    }
+
+    #[test]
+    fn without_a_unit_beliefs_have_no_surprise() {
+        let mut scale = Scale::learned(1, 2, 0.9);
+        assert_eq!(scale.most_open(), scale.spread());
+        assert!(scale.surprise(0.0) > 100.0 * scale.spread());
+        scale.note(0, &step(-3.0, false));
+        assert_eq!(scale.most_open(), f64::INFINITY);
     }
 
     /// Surprises are possible while few pairs are known and until one was met, and never where a range is declared.
