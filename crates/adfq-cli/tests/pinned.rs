@@ -66,7 +66,7 @@ fn trials_of_the_study() {
     check(
         &["study", "calibration", "--domains", "deepsea-8", "--agents", agents],
         &[
-            ("walk_curves", 0x836fb687ec7ab140),
+            ("walk_curves", 0x036f40c3c20e23d0),
             ("online_curves", 0xd9545f62adc48193),
             ("deepsea", 0xa005100b6e2e3e9b),
             ("tuning", 0x7b907f261a7327b5),
