@@ -76,7 +76,7 @@ impl Hostile {
     }
 
     fn train(&self, env: &str) -> Command {
-        let mut command = self.adfq(&["train", env, "--out", "run", "--keep-replay"]);
+        let mut command = self.adfq(&["train", env, "--preset", "default", "--out", "run", "--keep-replay"]);
         command.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
         command
     }
