@@ -60,7 +60,7 @@ fn is_of_the_paper(game: &Game) -> bool {
 /// The same at length: `cargo test --release -p adfq-env --test atari -- --ignored --nocapture at_length`. `ADFQ_GAMES` may name some games,
 /// with spaces between them, and `ADFQ_FRAMES` how many frames are played of each.
 #[test]
-#[ignore = "takes half a minute a game"]
+#[ignore = "takes half a minute a game; docs/atari.md has the command and what it found"]
 fn rewards_lives_and_ends_at_length() {
     let Some(python) = python() else { return };
     let frames = std::env::var("ADFQ_FRAMES").map_or(100_000, |frames| frames.parse().unwrap());

@@ -87,7 +87,7 @@ fn settings_are_those_of_ale() {
 /// The same at length, for all games of the table or those that `ADFQ_GAMES` names:
 /// `cargo test --release -p adfq-env --test atari -- --ignored --nocapture games_at_length`. `ADFQ_STEPS` says how many steps of four frames.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; docs/atari.md has the command and what it found"]
 fn games_at_length() {
     let Some(python) = python() else { return };
     let steps = std::env::var("ADFQ_STEPS").map_or(25_000, |steps| steps.parse().unwrap());

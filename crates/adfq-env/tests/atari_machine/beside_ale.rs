@@ -144,7 +144,7 @@ fn memory_and_screen_are_those_of_ale() {
 /// The same at length: `cargo test --release -p adfq-env --test atari_machine -- --ignored --nocapture at_length`.
 /// `ADFQ_GAMES` may name some games, `ADFQ_FRAMES` another number of frames than a million, and `ADFQ_SEED` another seed.
 #[test]
-#[ignore = "takes hours"]
+#[ignore = "takes hours; docs/atari.md has the command and what it found"]
 fn memory_and_screen_are_those_of_ale_at_length() {
     let Some(python) = python() else { return };
     let set = |name: &str| std::env::var(name).ok();
