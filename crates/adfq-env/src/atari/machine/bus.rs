@@ -61,7 +61,6 @@ impl Bus {
         }
     }
 
-
     /// What is off the fast path: the chips, and the addresses of a cartridge at which something happens.
     #[inline(never)]
     fn read_elsewhere(&mut self, address: u16, clock: u64) -> u8 {
