@@ -1,11 +1,12 @@
 //! `adfq bsuite`: agents in the behaviour suite, from runs to scores, pictures and a page.
 
+use crate::device::Choice;
 use crate::heartbeat::Heartbeat;
 use crate::message;
 use crate::output::{print, say};
 use crate::progress::Signalled;
 use crate::train::{Seeds, parse_seeds};
-use adfq_deep::Host;
+use adfq_deep::{Device, Host};
 use adfq_lab::Error;
 use adfq_lab::bsuite::{Done, Entrant, Scores, Sweep, choose, quick, summary, write};
 use adfq_report::text::count;
@@ -62,6 +63,9 @@ pub struct Args {
     /// Threads, each with a setting of its own [default: one per core]
     #[arg(long, value_parser = crate::host::parse_threads)]
     threads: Option<NonZeroUsize>,
+    /// Where networks learn: cpu, or cuda for a GPU, on which the settings of an experiment go together
+    #[arg(long, default_value = "cpu", value_parser = crate::device::parse)]
+    device: Choice,
     /// Folder for results, scores and pictures; the same one to continue
     #[arg(long, default_value = "adfq-bsuite", value_name = "FOLDER")]
     out: PathBuf,
@@ -95,13 +99,14 @@ impl Args {
         words.extend(self.mnist.is_some().then(|| "--mnist FOLDER".to_owned()));
         words.extend(self.episodes.map(|episodes| format!("--episodes {episodes}")));
         let quoted = |word: &String| shlex::try_quote(word).map_or(word.clone(), |word| word.into_owned());
+        words.extend((self.device != Choice::Cpu).then(|| "--device cuda".to_owned()));
         words.extend(self.set.iter().map(|set| format!("--set {}", quoted(set))));
         words.join(" ")
     }
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let host = Host::here();
+    let (host, device) = (Host::here(), args.device.device()?);
     let sweep = args.sweep(&host)?;
     let (units, steps, updates) = sweep.size(&host)?;
     if sweep.left_out() > 0 {
@@ -119,7 +124,7 @@ pub fn run(args: &Args) -> Result<()> {
     say(&format!(
         "{units} settings to run, on {threads} threads: at most {steps} steps with {updates} gradient steps"
     ));
-    let done = work(args, &sweep, &host, threads)?;
+    let done = work(args, &sweep, &host, device, threads)?;
     let scores = Scores::read(&sweep, &args.out)?;
     write(&sweep, &scores, &args.out, &args.command())?;
     match args.json {
@@ -139,7 +144,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Runs what is missing, with a bar. A signal stops it.
-fn work(args: &Args, sweep: &Sweep, host: &Host, threads: NonZeroUsize) -> Result<Done> {
+fn work(args: &Args, sweep: &Sweep, host: &Host, device: Device, threads: NonZeroUsize) -> Result<Done> {
     let signalled = Signalled::listen("stopping; press Ctrl-C again to stop at once")?;
     let (bar, start) = (progress_bar()?, Instant::now());
     let line = bar.clone();
@@ -149,7 +154,7 @@ fn work(args: &Args, sweep: &Sweep, host: &Host, threads: NonZeroUsize) -> Resul
             format!("{share:.1} % done, {} left", HumanDuration(line.eta()))
         })
     });
-    let done = sweep.run(&args.out, host, threads, &signalled.flag, &|part, all| {
+    let done = sweep.run(&args.out, host, device, threads, &signalled.flag, &|part, all| {
         bar.set_length(all);
         bar.inc(part);
     });

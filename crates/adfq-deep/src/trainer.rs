@@ -6,7 +6,7 @@ use crate::evaluate::{Evaluation, Player, Round, Seen, play};
 use crate::metrics::Metrics;
 use crate::run::{Restart, Restarts, Run, Summary};
 use crate::timeline::{Stopwatch, Timeline};
-use crate::{Config, Error, Host, Result};
+use crate::{Config, Device, Error, Host, Result};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,6 +122,17 @@ impl Trainer {
         Self::on(backend, runs)
     }
 
+    /// Runs on this device, all at the same step. Where several trainers share a GPU, each has streams of its own there.
+    pub fn on_device(device: Device, runs: Vec<Run>) -> Result<Self> {
+        match device {
+            Device::Cpu => Self::on_cpu(runs),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(number) => Self::on_cuda(&adfq_nn::cuda::Device::open(number)?.beside()?, runs),
+            #[cfg(not(feature = "cuda"))]
+            Device::Cuda(number) => Err(Error::NoCuda(format!("cuda:{number}"))),
+        }
+    }
+
     fn on(backend: Box<dyn Backend>, mut runs: Vec<Run>) -> Result<Self> {
         let Some(first) = runs.first() else {
             return Err(Error::Setting { name: "runs", must: "at least one" });
@@ -154,6 +165,14 @@ impl Trainer {
     /// The runs, to go on elsewhere. What a GPU learned since the last checkpoint stays there.
     pub fn into_runs(self) -> Vec<Run> {
         self.runs
+    }
+
+    /// The runs for which `stays` holds, to go on elsewhere with all that they learned.
+    pub fn into_some(mut self, stays: impl Fn(usize) -> bool) -> Result<Vec<Run>> {
+        self.backend.sync(&mut self.runs)?;
+        self.runs.iter_mut().try_for_each(|run| run.replay.bring_frames())?;
+        let numbered = self.runs.into_iter().enumerate();
+        Ok(numbered.filter(|(number, _)| stays(*number)).map(|(_, run)| run).collect())
     }
 
     /// Where the time went so far. The parts of a step are told apart on a GPU.
@@ -465,9 +484,10 @@ pub(crate) fn check_sound(runs: &mut [Run]) -> Result<()> {
 /// Whether these runs can go step by step together: all is due to all of them at the same steps.
 fn check_together(runs: &[Run]) -> Result<()> {
     let first = &runs[0].config;
+    let same_space = runs.iter().all(|run| run.envs.space() == runs[0].envs.space());
     let same = |fits: &dyn Fn(&Config) -> bool| runs.iter().all(|run| fits(&run.config));
     for (name, same) in [
-        ("env", same(&|config| config.env == first.env)),
+        ("env", same_space),
         ("envs", same(&|config| config.envs == first.envs)),
         ("steps", same(&|config| config.steps == first.steps)),
         ("learning.every", same(&|config| config.learning.every == first.learning.every)),

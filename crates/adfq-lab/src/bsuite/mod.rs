@@ -18,6 +18,7 @@ mod score;
 mod scores;
 mod summary;
 mod sweep;
+mod together;
 mod unit;
 mod write;
 

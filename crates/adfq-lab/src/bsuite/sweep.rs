@@ -3,14 +3,15 @@
 
 use super::rows::{self, Rows};
 use super::score::Logged;
+use super::together::{self, Watch};
 use super::unit::Unit;
 use crate::{Error, Result};
-use adfq_deep::{Config, Host};
+use adfq_deep::{Config, Device, Host};
 use adfq_env::Space;
 use adfq_env::bsuite::{Setting, Task};
 use adfq_files::{Lock, create_folder, write_atomic};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,6 +80,8 @@ pub struct Done {
 struct Made<'a> {
     /// Fewer episodes than bsuite's.
     episodes: Option<u64>,
+    /// Where networks learned, if not on the CPU: sums are rounded otherwise there.
+    device: Option<&'static str>,
     /// The configuration of all settings; its environment and number of steps are those of each one.
     config: &'a Config,
 }
@@ -117,7 +120,7 @@ impl Sweep {
     }
 
     /// All units, the longest first.
-    fn units(&self, out: &Path, host: &Host) -> Result<Vec<Unit>> {
+    pub(super) fn units(&self, out: &Path, host: &Host) -> Result<Vec<Unit>> {
         let mut units = vec![];
         for entrant in &self.entrants {
             for &seed in &self.seeds {
@@ -151,6 +154,7 @@ impl Sweep {
         &self,
         out: &Path,
         host: &Host,
+        device: Device,
         threads: NonZeroUsize,
         stop: &AtomicBool,
         progress: &(dyn Fn(u64, u64) + Sync),
@@ -158,33 +162,24 @@ impl Sweep {
         let units = self.units(out, host)?;
         create_folder(out)?;
         let _lock = Lock::acquire(out)?;
-        self.prepare(out, host)?;
-        let (count, mut todo) = (units.len(), VecDeque::new());
+        self.prepare(out, host, device)?;
+        let (count, mut todo) = (units.len(), vec![]);
         for unit in units {
             if rows::read(&unit.folder, &unit.setting)?.is_none() {
-                todo.push_back(unit);
+                todo.push(unit);
             }
         }
         let left = todo.len();
         let in_all: u64 = todo.iter().map(Unit::weight).sum();
-        let (todo, failed) = (Mutex::new(todo), Mutex::new(vec![]));
-        // A function of its own, so that the lock is given back before the unit runs.
-        let next = || locked(&todo).pop_front().filter(|_| !stop.load(Ordering::Relaxed));
+        let host = &Host { frames_on_gpu: device != Device::Cpu, ..host.clone() };
+        let batches = if device == Device::Cpu { alone(todo) } else { alike(todo, host)? };
+        let (batches, failed) = (Mutex::new(batches), Mutex::new(vec![]));
+        // A function of its own, so that the lock is given back before the units run.
+        let next = || locked(&batches).pop_front().filter(|_| !stop.load(Ordering::Relaxed));
         let work = || {
-            while let Some(unit) = next() {
-                let (weight, mut told) = (unit.weight(), 0);
-                let each = weight / unit.episodes;
-                let tell = |episodes: u64| {
-                    progress(episodes * each, in_all);
-                    told += episodes * each;
-                };
-                let ran = unit.run(host, stop, tell);
-                progress(weight - told, in_all);
-                let written = ran.and_then(|rows| rows::write(&unit.folder, &unit.setting, &rows));
-                match written {
-                    Err(Error::Interrupted) | Ok(()) => {}
-                    Err(error) => locked(&failed).push((unit.name(), error)),
-                }
+            while let Some(units) = next() {
+                let tell = |work| progress(work, in_all);
+                together::run(&units, device, host, stop, &mut Told { failed: &failed, tell: &tell });
             }
         };
         on_threads(threads.get().min(left.max(1)), &work)?;
@@ -197,11 +192,13 @@ impl Sweep {
     }
 
     /// Makes the folders, each with the settings of its results. Results of other settings are not continued.
-    fn prepare(&self, out: &Path, host: &Host) -> Result<()> {
+    fn prepare(&self, out: &Path, host: &Host, device: Device) -> Result<()> {
+        let on_gpu = (device != Device::Cpu).then_some("cuda");
         for entrant in &self.entrants {
             for &seed in &self.seeds {
                 let (folder, config) = (self.folder(out, entrant, seed), self.config(entrant, seed, host)?);
-                let made = toml::to_string(&Made { episodes: self.episodes, config: &config });
+                let made =
+                    toml::to_string(&Made { episodes: self.episodes, device: on_gpu, config: &config });
                 let made = made.map_err(|error| adfq_deep::Error::Toml(error.to_string()))?;
                 create_folder(&folder)?;
                 match std::fs::read_to_string(folder.join(SETTINGS)) {
@@ -223,6 +220,48 @@ impl Sweep {
             logged.extend(found.map(|rows| Logged { setting, rows }));
         }
         Ok(logged)
+    }
+}
+
+/// Each unit by itself, in their order.
+fn alone(units: Vec<Unit>) -> VecDeque<Vec<Unit>> {
+    units.into_iter().map(|unit| vec![unit]).collect()
+}
+
+/// Units whose runs can go step by step together: an agent's, with the same observations, actions and number of steps. The longest come
+/// first, as in `units`.
+fn alike(units: Vec<Unit>, host: &Host) -> Result<VecDeque<Vec<Unit>>> {
+    let (mut batches, mut places) = (VecDeque::<Vec<Unit>>::new(), BTreeMap::new());
+    for unit in units {
+        let Config { agent, policy, steps, .. } = &unit.config;
+        let space = host.env(&unit.config, false)?.space().clone();
+        let place = *places.entry(format!("{agent} {policy} {steps} {space:?}")).or_insert(batches.len());
+        if place == batches.len() {
+            batches.push_back(vec![]);
+        }
+        batches[place].push(unit);
+    }
+    Ok(batches)
+}
+
+/// Writes what units logged, notes what failed, and tells how much work is done.
+struct Told<'a> {
+    failed: &'a Mutex<Vec<(String, Error)>>,
+    tell: &'a dyn Fn(u64),
+}
+
+impl Watch for Told<'_> {
+    fn progress(&mut self, unit: &Unit, episodes: u64) {
+        (self.tell)(episodes * (unit.weight() / unit.episodes));
+    }
+
+    fn ended(&mut self, unit: &Unit, rows: Result<Rows>) {
+        // What the division above leaves.
+        (self.tell)(unit.weight() % unit.episodes);
+        match rows.and_then(|rows| rows::write(&unit.folder, &unit.setting, &rows)) {
+            Err(Error::Interrupted) | Ok(()) => {}
+            Err(error) => locked(self.failed).push((unit.name(), error)),
+        }
     }
 }
 
@@ -267,7 +306,8 @@ mod tests {
         };
         let out = tempfile::tempdir().unwrap();
         let threads = NonZeroUsize::new(2).unwrap();
-        let done = sweep.run(out.path(), &host, threads, &AtomicBool::new(false), &report).unwrap();
+        let done =
+            sweep.run(out.path(), &host, Device::Cpu, threads, &AtomicBool::new(false), &report).unwrap();
         assert_eq!((done.now, both()), (2, true));
     }
 }

@@ -1,16 +1,10 @@
-//! One setting for one agent and one seed: a run over a number of episodes, and what is logged of it.
+//! One setting for one agent and one seed: a number of episodes by which agent, and about how long they take. `together.rs` runs them.
 
-use super::rows::Rows;
-use crate::{Error, Result};
 use adfq::random::stream;
-use adfq_deep::{Config, Host, Trainer};
-use adfq_env::bsuite::{Log, Setting};
+use adfq_deep::Config;
+use adfq_env::bsuite::Setting;
 use rand::Rng;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Steps between looks at whether to stop.
-const LOOK: u64 = 256;
 
 /// A unit of work.
 #[derive(Clone, Debug)]
@@ -65,30 +59,5 @@ impl Unit {
             // So few that they do not matter.
             _ => 0,
         }
-    }
-
-    /// Runs all episodes and gives what was logged. `progress` is told how many have ended since it was told last.
-    pub fn run(&self, host: &Host, stop: &AtomicBool, mut progress: impl FnMut(u64)) -> Result<Rows> {
-        let mut trainer = Trainer::new(&self.config, host)?;
-        let (mut log, mut rows, mut told) = (Log::default(), Rows::default(), 0);
-        let mut steps = 0;
-        while log.episodes() < self.episodes {
-            trainer.advance()?;
-            let envs = trainer.run().envs();
-            log.step(&envs.steps()[0]);
-            if log.is_due() {
-                rows.push(log.row(&envs.info(0)).into_iter().map(|(name, x)| (name.to_owned(), x)))?;
-            }
-            steps += 1;
-            if steps % LOOK == 0 {
-                if stop.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
-                }
-                progress(log.episodes() - told);
-                told = log.episodes();
-            }
-        }
-        progress(self.episodes - told);
-        Ok(rows)
     }
 }
