@@ -228,20 +228,32 @@ fn alone(units: Vec<Unit>) -> VecDeque<Vec<Unit>> {
     units.into_iter().map(|unit| vec![unit]).collect()
 }
 
-/// Units whose runs can go step by step together: an agent's, with the same observations, actions and number of steps. The longest come
-/// first, as in `units`.
-fn alike(units: Vec<Unit>, host: &Host) -> Result<VecDeque<Vec<Unit>>> {
+/// Units whose runs can go step by step together: an agent's, with the same observations and actions. The longest come first, as in
+/// `units`.
+pub(super) fn alike(units: Vec<Unit>, host: &Host) -> Result<VecDeque<Vec<Unit>>> {
     let (mut batches, mut places) = (VecDeque::<Vec<Unit>>::new(), BTreeMap::new());
     for unit in units {
         let Config { agent, policy, steps, .. } = &unit.config;
         let space = host.env(&unit.config, false)?.space().clone();
-        let place = *places.entry(format!("{agent} {policy} {steps} {space:?}")).or_insert(batches.len());
+        let as_long = has_schedule(&unit.config).then_some(*steps);
+        let alike = format!("{agent} {policy} {as_long:?} {space:?}");
+        let place = *places.entry(alike).or_insert(batches.len());
         if place == batches.len() {
             batches.push_back(vec![]);
         }
         batches[place].push(unit);
     }
+    // Each ends with its last episode, whatever its number of steps.
+    for batch in &mut batches {
+        let longest = batch.iter().map(Unit::most_steps).max().unwrap_or_default();
+        batch.iter_mut().for_each(|unit| unit.config.steps = longest);
+    }
     Ok(batches)
+}
+
+/// Whether what is learned depends on how many steps there will be.
+fn has_schedule(Config { exploration, learning, replay, .. }: &Config) -> bool {
+    exploration.from != exploration.to || learning.final_rate != 1.0 || replay.priority.is_some()
 }
 
 /// Writes what units logged, notes what failed, and tells how much work is done.

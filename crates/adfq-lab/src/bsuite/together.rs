@@ -123,7 +123,7 @@ fn run_begun(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sweep::{Entrant, Sweep};
+    use super::super::sweep::{Entrant, Sweep, alike};
     use super::*;
     use crate::bsuite::choose;
 
@@ -138,14 +138,15 @@ mod tests {
         }
     }
 
-    fn ended(units: &[&[Unit]], host: &Host) -> Vec<(String, Rows)> {
+    fn ended(batches: &[Vec<Unit>], host: &Host) -> Vec<(String, Rows)> {
         let mut found = Ended::default();
-        units.iter().for_each(|units| run(units, Device::Cpu, host, &AtomicBool::new(false), &mut found));
+        batches.iter().for_each(|units| run(units, Device::Cpu, host, &AtomicBool::new(false), &mut found));
         found.0.sort_by(|a, b| a.0.cmp(&b.0));
         found.0
     }
 
-    /// Episodes of CartPole have many lengths: some units are over long before others, and are parted with.
+    /// Episodes of CartPole have many lengths, and those of the memory chains grow with the setting: some units are over long before
+    /// others, and are parted with.
     #[test]
     fn what_a_unit_logs_does_not_depend_on_which_others_go_with_it() {
         let host = Host::default();
@@ -153,7 +154,15 @@ mod tests {
             entrants: vec![Entrant::parse("dqn", &host).unwrap()],
             seeds: vec![0],
             chosen: choose(
-                &["cartpole/0", "cartpole/1", "cartpole_noise/3", "cartpole_scale/2"].map(str::to_owned),
+                &[
+                    "cartpole/0",
+                    "cartpole/1",
+                    "cartpole_noise/3",
+                    "cartpole_scale/2",
+                    "memory_len/1",
+                    "memory_len/9",
+                ]
+                .map(str::to_owned),
             )
             .unwrap(),
             episodes: Some(12),
@@ -161,8 +170,9 @@ mod tests {
             changes: vec![],
         };
         let units = sweep.units(std::path::Path::new("out"), &host).unwrap();
-        let alone: Vec<_> = units.chunks(1).collect();
-        assert_eq!(alone.len(), 4);
-        assert_eq!(ended(&alone, &host), ended(&[&units], &host));
+        let alone: Vec<_> = units.chunks(1).map(<[Unit]>::to_vec).collect();
+        let together = Vec::from(alike(units, &host).unwrap());
+        assert_eq!((alone.len(), together.len()), (6, 2));
+        assert_eq!(ended(&alone, &host), ended(&together, &host));
     }
 }

@@ -37,7 +37,7 @@ impl Unit {
 
     /// The most environment steps that it takes.
     pub fn most_steps(&self) -> u64 {
-        self.config.steps
+        self.episodes * self.setting.longest_episode()
     }
 
     /// The most gradient steps that it takes.

@@ -4,7 +4,7 @@ use super::compile::compile;
 use super::graph::{Event, Graph};
 use super::launch::{self, Module};
 use crate::{Error, Result};
-use cudarc::driver::{CudaContext, CudaStream, sys};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, sys};
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +28,8 @@ struct Inner {
     stream: Arc<CudaStream>,
     /// For work that does not depend on what follows on the first; joined before the call returns.
     sides: [Arc<CudaStream>; SIDES],
+    /// The moment of the last fork or join. It is made once: to make one takes the driver as long as to launch a kernel.
+    moment: Arc<CudaEvent>,
     /// How many forks there were since the last join: the sides take turns.
     forks: AtomicUsize,
     /// While a graph is captured: what it must keep alive.
@@ -85,12 +87,14 @@ impl Device {
 
     fn new(context: &Arc<CudaContext>, modules: &Arc<Mutex<Modules>>) -> Result<Self> {
         let new = || launch::stream(context);
-        Ok(Self::with_streams(context, modules, new()?, [new()?, new()?, new()?]))
+        let moment = Arc::new(context.new_event(None)?);
+        Ok(Self::with_streams(context, modules, moment, new()?, [new()?, new()?, new()?]))
     }
 
     fn with_streams(
         context: &Arc<CudaContext>,
         modules: &Arc<Mutex<Modules>>,
+        moment: Arc<CudaEvent>,
         stream: Arc<CudaStream>,
         sides: [Arc<CudaStream>; SIDES],
     ) -> Self {
@@ -98,6 +102,7 @@ impl Device {
             context: context.clone(),
             stream,
             sides,
+            moment,
             forks: AtomicUsize::new(0),
             capture: Mutex::new(None),
             modules: modules.clone(),
@@ -112,13 +117,15 @@ impl Device {
 
     /// The same with one stream, for copies.
     pub fn for_copies(&self) -> Result<Self> {
-        Ok(self.on(launch::stream(&self.0.context)?))
+        // Another thread has it, so it needs a moment of its own.
+        let moment = Arc::new(self.0.context.new_event(None)?);
+        Ok(self.on(launch::stream(&self.0.context)?, moment))
     }
 
     /// This GPU with this stream alone: nothing runs beside it.
-    fn on(&self, stream: Arc<CudaStream>) -> Self {
+    fn on(&self, stream: Arc<CudaStream>, moment: Arc<CudaEvent>) -> Self {
         let sides = std::array::from_fn(|_| stream.clone());
-        Self::with_streams(&self.0.context, &self.0.modules, stream, sides)
+        Self::with_streams(&self.0.context, &self.0.modules, moment, stream, sides)
     }
 
     /// What the driver calls it.
@@ -163,7 +170,7 @@ impl Device {
     /// The same GPU with another stream as its first, after everything that is on the first now: for work that may run beside
     /// what is put on the first, until [`Device::join`].
     pub fn aside(&self) -> Result<Self> {
-        Ok(self.on(self.fork()?.clone()))
+        Ok(self.on(self.fork()?.clone(), self.0.moment.clone()))
     }
 
     /// Captures what `work` puts on the stream instead of running it. It may neither wait nor allocate.
@@ -192,14 +199,20 @@ impl Device {
     /// Another stream, after everything that is on the first now.
     pub(super) fn fork(&self) -> Result<&Arc<CudaStream>> {
         let side = &self.0.sides[self.0.forks.fetch_add(1, Ordering::Relaxed) % SIDES];
-        side.join(&self.0.stream)?;
+        self.follow(side, &self.0.stream)?;
         Ok(side)
     }
 
     /// What follows on the first stream waits for what was put on others since the last time.
     pub fn join(&self) -> Result<()> {
         let forks = self.0.forks.swap(0, Ordering::Relaxed);
-        self.0.sides.iter().take(forks).try_for_each(|side| Ok(self.0.stream.join(side)?))
+        self.0.sides.iter().take(forks).try_for_each(|side| self.follow(&self.0.stream, side))
+    }
+
+    /// What is put on a stream from now on waits for everything that is on another now.
+    fn follow(&self, stream: &CudaStream, other: &CudaStream) -> Result<()> {
+        self.0.moment.record(other)?;
+        Ok(stream.wait(&self.0.moment)?)
     }
 
     /// Notes that a graph in capture uses this memory.

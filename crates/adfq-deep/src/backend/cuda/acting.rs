@@ -4,11 +4,12 @@
 use super::learners::Learners;
 use super::raw::{Pinned, launch};
 use super::step::record;
+use super::transfer::wait_until;
 use super::visits::{Looked, Places};
 use crate::Result;
 use crate::algorithm::Visits;
 use adfq_env::Element;
-use adfq_nn::cuda::{Buffer, Event, Graph, Input, Pass, Scalar, View, Which};
+use adfq_nn::cuda::{Buffer, Device, Graph, Input, Pass, Scalar, View, Which};
 
 /// Forward passes of what the host sees, some observations for each run: a graph with the copies to and fro, captured at
 /// the first; one for whole observations, and one for their newest frames.
@@ -19,6 +20,7 @@ pub struct Acting {
     outputs: Pinned,
     newest: Newest,
     visits: Option<Visited>,
+    passes: Passes,
     /// Observations of each run.
     rows: usize,
     /// Bytes of one observation, outputs for it, and actions.
@@ -27,8 +29,36 @@ pub struct Acting {
     actions: usize,
     whole: Option<Graph>,
     turned: Option<Graph>,
-    /// When what was started last is done.
-    done: Option<Event>,
+}
+
+/// How many passes were started, and how many of them are done. The device counts those in memory of the host, so that to look takes
+/// no call of the driver: calls of several threads wait for each other.
+struct Passes {
+    device: Device,
+    started: u32,
+    done: Buffer<u32>,
+    told: Pinned,
+}
+
+impl Passes {
+    fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            device: device.clone(),
+            started: 0,
+            done: Buffer::zeros(device, 1)?,
+            told: Pinned::new(4)?,
+        })
+    }
+
+    fn put_tell(&self, learners: &Learners) -> Result<()> {
+        let arguments = [self.done.address(), self.told.address()].map(Scalar::Address);
+        launch(&self.device, &learners.kernels.tell, (1, 1), 1, &arguments)
+    }
+
+    /// Waits for all that were started.
+    fn wait(&self) -> Result<()> {
+        wait_until(&self.device, || self.told.word(0) == Some(self.started))
+    }
 }
 
 /// The newest frame of each observation, and whether an episode has begun with it: on the host, and on the device.
@@ -137,7 +167,7 @@ impl Acting {
             actions: sizes.actions,
             whole: None,
             turned: None,
-            done: None,
+            passes: Passes::new(device)?,
             newest,
             pass,
             input,
@@ -169,7 +199,7 @@ impl Acting {
         if self.whole.is_none() {
             self.whole = Some(record(learners.engine().device(), || self.put_whole(learners))?);
         }
-        self.launch(learners, |acting| &acting.whole)
+        self.launch(|acting| &acting.whole)
     }
 
     /// The newest frame of each observation, padded to a multiple of 16 bytes, and whether an episode has begun with it (1) or
@@ -190,22 +220,20 @@ impl Acting {
         if self.turned.is_none() {
             self.turned = Some(record(learners.engine().device(), || self.put_newest(learners))?);
         }
-        self.launch(learners, |acting| &acting.turned)
+        self.launch(|acting| &acting.turned)
     }
 
-    fn launch(&mut self, learners: &Learners, graph: fn(&Self) -> &Option<Graph>) -> Result<()> {
+    fn launch(&mut self, graph: fn(&Self) -> &Option<Graph>) -> Result<()> {
         if let Some(graph) = graph(self) {
             graph.launch()?;
+            self.passes.started = self.passes.started.wrapping_add(1);
         }
-        self.done = Some(learners.engine().device().event()?);
         Ok(())
     }
 
     /// What has come down. Waits for it, and not for what was put on the stream since.
     pub(super) fn found(&mut self) -> Result<Found<'_>> {
-        if let Some(done) = self.done.take() {
-            done.wait()?;
-        }
+        self.passes.wait()?;
         let outputs: &[f32] = self.outputs.numbers();
         let (outputs, fixed) = outputs.split_at(outputs.len() / self.pass.views());
         let (left, counts): (&[f64], &[f64]) = match &mut self.visits {
@@ -252,12 +280,11 @@ impl Acting {
         let count = self.pass.views();
         engine.forward(&mut self.pass, &views[..count])?;
         self.outputs.receive(self.pass.outputs())?;
-        let (Some(places), Some(Visited { found, left, counts })) = (&learners.places, &mut self.visits)
-        else {
-            return Ok(());
-        };
-        places.look(input, found)?;
-        left.receive(&found.left)?;
-        counts.receive(&places.counts)
+        if let (Some(places), Some(Visited { found, left, counts })) = (&learners.places, &mut self.visits) {
+            places.look(input, found)?;
+            left.receive(&found.left)?;
+            counts.receive(&places.counts)?;
+        }
+        self.passes.put_tell(learners)
     }
 }

@@ -91,6 +91,7 @@ pub(super) struct Kernels {
     pub(super) teach: Kernel,
     pub(super) finish: Kernel,
     pub(super) turn: Kernel,
+    pub(super) tell: Kernel,
 }
 
 impl Learners {
@@ -122,6 +123,7 @@ impl Learners {
             teach: module.kernel("teach")?,
             finish: module.kernel("finish")?,
             turn: module.kernel("turn")?,
+            tell: module.kernel("tell")?,
         };
         let mut new = Self {
             pass: engine.pass(sizes.views, sizes.batch)?,

@@ -10,11 +10,17 @@ use crate::metrics::Learned;
 use crate::replay::{Entry, Replay, Transition, Written};
 use crate::{Error, Result};
 use adfq_nn::cuda::Device;
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 /// Packs that may be under way.
 const PACKS: u64 = 8;
-/// Looks at a counter before the host goes to sleep until the device is done with everything.
-const PATIENCE: usize = 200_000;
+/// Looks at a counter before the first nap, about a tenth of a millisecond in all: most waits are over by then.
+const LOOKS: usize = 2_000;
+/// A nap, which leaves the core to others.
+const NAP: Duration = Duration::from_micros(20);
+/// Naps before the host goes to sleep until the device is done with everything.
+const PATIENCE: usize = 10_000;
 
 /// What was pushed since the last commit, and the packs before it.
 #[derive(Debug)]
@@ -202,7 +208,7 @@ impl Mail {
         if self.words.word(at + ROW_WORDS - 1)? != number as u32 + 1 {
             return None;
         }
-        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+        fence(Ordering::Acquire);
         let word = |i: usize| self.words.word(at + i).unwrap_or(0);
         let float = |i: usize| f32::from_bits(word(i));
         let learned =
@@ -213,15 +219,30 @@ impl Mail {
 
     /// Waits until `there`. A device that failed says so instead.
     pub fn wait(&self, device: &Device, there: impl Fn(&Self) -> bool) -> Result<()> {
-        for _ in 0..PATIENCE {
-            if there(self) {
-                return Ok(());
-            }
-            std::thread::yield_now();
-        }
-        device.synchronise()?;
-        if there(self) { Ok(()) } else { Err(lost()) }
+        wait_until(device, || there(self))
     }
+}
+
+/// Waits until the device has written what `there` looks for: wide awake for a moment, then with naps. A device that failed says so
+/// instead.
+pub(super) fn wait_until(device: &Device, there: impl Fn() -> bool) -> Result<()> {
+    let look = || {
+        (0..8).for_each(|_| std::hint::spin_loop());
+        there()
+    };
+    let nap = || {
+        std::thread::sleep(NAP);
+        there()
+    };
+    if !there() && !(0..LOOKS).any(|_| look()) && !(0..PATIENCE).any(|_| nap()) {
+        device.synchronise()?;
+        if !there() {
+            return Err(lost());
+        }
+    }
+    // What was written before the counter is read after it.
+    fence(Ordering::Acquire);
+    Ok(())
 }
 
 fn lost() -> Error {
