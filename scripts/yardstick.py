@@ -26,7 +26,7 @@ import tomllib
 
 import tune
 
-AGENTS = ["adfq-ts", "adfq-eps", "split", "bootstrapped", "dqn", "ddqn"]
+AGENTS = ["calibrated", "adfq-ts", "adfq-eps", "split", "bootstrapped", "dqn", "ddqn"]
 WITHOUT_BELIEFS = ["dqn", "ddqn"]
 # The file in a run folder with a line of JSON for each checkpoint.
 MEASURED = "beliefs-by-step.jsonl"
@@ -46,7 +46,7 @@ def train(args, part):
     envs, first, seeds, more = PARTS[part]
     for steps in sorted(set(envs.values())):
         several = ",".join(env for env in envs if envs[env] == steps)
-        command = [args.adfq, "train", several, "--agents", ",".join(AGENTS), "--device", args.device]
+        command = [args.adfq, "train", several, "--agents", args.agents, "--device", args.device]
         command += ["--seeds", f"{first}..{first + (args.seeds or seeds) - 1}", "--steps", str(steps)]
         command += ["--set", f"logging.keep={steps // 4}", *more, "--out", str(folder(args, part) / str(steps))]
         if args.jobs and args.device == "cpu":
@@ -136,6 +136,7 @@ def main():
     parser.add_argument("--adfq", default="target/release/adfq", help="the program")
     parser.add_argument("--out", default="yardstick", help="the folder for runs and tables")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--agents", default=",".join(AGENTS), help="the agents, with commas between them")
     parser.add_argument("--jobs", type=int, help="runs at once")
     parser.add_argument("--seeds", type=int, help="fewer or more seeds than each part has")
     parser.add_argument("--states", type=int, default=50)

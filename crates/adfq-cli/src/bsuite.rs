@@ -39,7 +39,7 @@ one. docs/bsuite.md says where our agents differ from the package's.
 
 The same command gives the same result, on any number of threads.")]
 pub struct Args {
-    /// Agents, separated by commas: split, adfq-ts, adfq-eps, dqn, ddqn, boot-dqn
+    /// Agents, separated by commas: calibrated, split, adfq-ts, adfq-eps, dqn, ddqn, boot-dqn
     #[arg(long, value_delimiter = ',', value_name = "NAME", default_value = "split,adfq-ts,dqn,boot-dqn")]
     agents: Vec<String>,
     /// Only these: abilities (exploration), experiments (deep_sea) or settings (deep_sea/3), separated by commas

@@ -70,11 +70,12 @@ pub struct Args {
     /// What learns [default: adfq]
     #[arg(long, value_parser = agent_names(), conflicts_with = "resume")]
     agent: Option<String>,
-    /// How it explores: epsilon; thompson, if the agent has beliefs; optimist, for split; head, for bootstrapped
+    /// How it explores: epsilon; thompson, if the agent has beliefs; optimist, for split; head, for bootstrapped; doubt, for
+    /// calibrated
     /// [default: the agent's own]
     #[arg(long, conflicts_with = "resume")]
     policy: Option<String>,
-    /// Several agents, a run each for every seed: adfq-ts,adfq-eps,dqn,ddqn,split,split-ts,bootstrapped
+    /// Several agents, a run each for every seed: calibrated,adfq-ts,adfq-eps,dqn,ddqn,split,split-ts,bootstrapped
     #[arg(long, value_delimiter = ',', value_name = "AGENTS", conflicts_with_all = ["resume", "agent", "policy"])]
     agents: Vec<String>,
     /// Environment steps, as 100000 or 1e5. With --resume: train the run longer, to so many steps

@@ -165,7 +165,10 @@ fn mistakes_get_one_clear_line() {
     let error = complaint(adfq(&["train", "cartpole", "--agent", "dqn", "--policy", "optimist"]));
     assert_eq!(error, "error: the agent dqn cannot follow the policy optimist; it knows epsilon\n");
     let error = complaint(adfq(&["train", "cartpole", "--agents", "dqn,adqf-ts"]));
-    assert!(error.contains("there is no agent \"adqf-ts\"; there are adfq, bootstrapped, ddqn,"), "{error}");
+    assert!(
+        error.contains("there is no agent \"adqf-ts\"; there are adfq, bootstrapped, calibrated, ddqn,"),
+        "{error}"
+    );
     let folder = tempdir().unwrap();
     let run = folder.path().join("run");
     let unknown = complaint(train(&run, "cartpol", &[]));

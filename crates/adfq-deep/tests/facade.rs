@@ -122,7 +122,10 @@ fn words_that_mean_nothing_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = |training: Training| training.run(folder.path().join("none")).unwrap_err().to_string();
     let error = run(training().agent("adqf"));
-    assert!(error.contains("adqf") && error.contains("bootstrapped, ddqn, dqn, split"), "{error}");
+    assert!(
+        error.contains("adqf") && error.contains("bootstrapped, calibrated, ddqn, dqn, split"),
+        "{error}"
+    );
     assert!(run(Training::new("cartpool")).contains("cartpool"));
     assert!(run(training().set("learning.bach=3")).contains("learning.bach=3"));
     assert!(training().agents(["dqn-ts"]).is_err());

@@ -118,7 +118,7 @@ fn a_stop_is_a_checkpoint_and_nothing_else() {
 /// Agents may differ: together or alone, each run has the same bits.
 #[test]
 fn runs_together_are_the_runs_alone() {
-    let kinds = [("adfq", 3), ("adfq", 4), ("split", 3), ("bootstrapped", 3)];
+    let kinds = [("adfq", 3), ("adfq", 4), ("split", 3), ("bootstrapped", 3), ("calibrated", 3)];
     let together = train(kinds.iter().map(|&(agent, seed)| run(agent, seed)).collect());
     let alone: Vec<_> = kinds.iter().flat_map(|&(agent, seed)| train(vec![run(agent, seed)])).collect();
     assert!(alone.iter().all(Option::is_some));

@@ -178,7 +178,10 @@ fn its_agent_acts_where_the_name_is_known() {
     let decision = agent.act(&[0.0, 0.1, 0.05, -0.1]).unwrap();
     assert_eq!((decision.means.len(), decision.beliefs.is_none()), (2, true));
     let error = Agent::load(folder.path()).err().unwrap().to_string();
-    assert!(error.contains(NAME) && error.contains("adfq, bootstrapped, ddqn, dqn, split"), "{error}");
+    assert!(
+        error.contains(NAME) && error.contains("adfq, bootstrapped, calibrated, ddqn, dqn, split"),
+        "{error}"
+    );
 }
 
 /// A state that is not the algorithm's is named, and so is the file.

@@ -14,7 +14,7 @@
 
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Keeps, Loss, Outputs, Passes, State,
-    Sums, largest,
+    Sums, largest, mix,
 };
 use crate::config::check;
 use crate::{Config, Error, Result};
@@ -146,14 +146,6 @@ impl Bootstrapped {
         let word = mix(mix(self.masks ^ index) ^ head as u64);
         (word >> 11) as f64 * 2.0_f64.powi(-53) < self.settings.mask
     }
-}
-
-/// The finaliser of SplitMix64 (Steele et al. 2014): a bijection whose bits are well mixed.
-fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
 }
 
 impl Algorithm for Bootstrapped {

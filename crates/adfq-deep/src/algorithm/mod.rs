@@ -8,9 +8,12 @@
 
 mod adfq;
 mod bootstrapped;
+mod calibrated;
+mod calibration;
 mod device;
 mod double_dqn;
 mod dqn;
+mod episodic;
 mod own_variance;
 mod registry;
 mod split;
@@ -19,6 +22,7 @@ mod tests;
 
 pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
+pub use calibrated::CalibratedSettings;
 pub use device::{CudaLoss, Keeps, Visits};
 pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
@@ -64,6 +68,9 @@ pub trait Algorithm: Send + Sync {
 
     /// An action was taken in training.
     fn acted(&mut self, _observation: &[f32], _action: usize) {}
+
+    /// What followed on an action in training, with the reward as training sees it.
+    fn received(&mut self, _env: usize, _received: Received) {}
 
     /// Names of the metrics that it has beside those of all.
     fn metrics(&self) -> &'static [&'static str] {
@@ -216,6 +223,19 @@ pub struct State<'a> {
     pub rewards: RewardRange,
 }
 
+/// What followed on an action in training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Received {
+    /// The action.
+    pub action: usize,
+    /// The reward, clipped where training clips it.
+    pub reward: f32,
+    /// Whether the episode ended in a terminal state.
+    pub terminated: bool,
+    /// Whether it ended at all, or was cut off.
+    pub ended: bool,
+}
+
 /// What is believed of one action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -329,6 +349,14 @@ impl Sums {
     pub fn loss(&self) -> Loss {
         Loss { loss: self.loss, mean_q: self.mean_q, mean_sigma: self.mean_sigma }
     }
+}
+
+/// The finaliser of SplitMix64 (Steele et al. 2014): a bijection whose bits are well mixed.
+pub(crate) fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
 }
 
 /// The first index of the largest value, and that value.

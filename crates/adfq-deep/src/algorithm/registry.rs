@@ -1,6 +1,6 @@
 //! Algorithms by name, as configurations name them.
 
-use super::{Algorithm, adfq, bootstrapped, double_dqn, dqn, split};
+use super::{Algorithm, adfq, bootstrapped, calibrated, double_dqn, dqn, split};
 use crate::{Config, Error, Result};
 use adfq_env::Space;
 use serde::Serialize;
@@ -136,6 +136,7 @@ impl Default for Algorithms {
             double_dqn::descriptor(),
             split::descriptor(),
             bootstrapped::descriptor(),
+            calibrated::descriptor(),
         ];
         Self(Arc::new(built_in.into_iter().map(|descriptor| (descriptor.name, descriptor)).collect()))
     }

@@ -115,7 +115,8 @@ fn loss(algorithm: &mut dyn Algorithm, batch: &Batch, rows: &Rows) -> (f32, Vec<
 /// By each output of each row, the others and the targets held fixed.
 #[test]
 fn the_gradient_is_that_of_the_loss() {
-    for agent in Algorithms::default().names() {
+    // What Calibrated learns about errors depends on its own outputs, which are held fixed; its own file has a test.
+    for agent in Algorithms::default().names().into_iter().filter(|name| *name != "calibrated") {
         let (mut learner, sample) = (practised(agent), sample());
         let (mut rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
         let algorithm = &mut *learner.algorithm;
@@ -217,6 +218,7 @@ fn bounded_targets_stay_within_what_rewards_allow() {
         ("adfq", &[0][..]),
         ("dqn", &[0]),
         ("ddqn", &[0]),
+        ("calibrated", &[0]),
         // What lies ahead with luck is a value too.
         ("split", &[0, 2]),
         // Its priors may promise what was never paid.

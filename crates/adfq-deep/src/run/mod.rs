@@ -19,7 +19,7 @@ pub use restarts::Restart;
 pub(crate) use restarts::Restarts;
 pub use summary::{Best, Lost, Summary};
 
-use crate::algorithm::Estimate;
+use crate::algorithm::{Estimate, Received};
 use crate::config::{Config, TargetUpdate};
 use crate::evaluate::{Evaluation, Judge, Player};
 use crate::learner::{Learner, diverged};
@@ -409,6 +409,13 @@ impl Run {
         self.learner.rewards.see(transition.reward);
         memory.store(env, &transition, &mut self.replay, &mut self.written)?;
         self.stats.step(env, &happened);
+        let received = Received {
+            action: self.actions[env],
+            reward: reward as f32,
+            terminated: happened.terminated,
+            ended: over,
+        };
+        self.learner.algorithm.received(env, received);
         if happened.game_over() {
             self.learner.algorithm.begin_episode(env);
         }

@@ -4,7 +4,7 @@ use super::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Agents and policies in the order in which reports name them. Others follow.
-const AGENTS: [&str; 5] = ["adfq", "dqn", "ddqn", "split", "bootstrapped"];
+const AGENTS: [&str; 6] = ["calibrated", "adfq", "dqn", "ddqn", "split", "bootstrapped"];
 const POLICIES: [&str; 3] = ["thompson", "epsilon", "optimist"];
 
 /// What ranks and names a run: agent, policy, and what sets it apart from others of the same agent and policy.
@@ -33,6 +33,7 @@ impl std::fmt::Display for Label {
             ("split", "thompson") => f.write_str("Split ADFQ-TS"),
             ("split", "epsilon") => f.write_str("Split ADFQ-ε"),
             ("split", _) => f.write_str("Split ADFQ"),
+            ("calibrated", "doubt") => f.write_str("Calibrated"),
             ("bootstrapped", "head") => f.write_str("Bootstrapped DQN"),
             (agent, policy) => write!(f, "{agent} with {policy}"),
         }?;

@@ -21,7 +21,7 @@ from ._many import train_many
 from ._update import update
 from .belief import Belief, Evaluation
 from .config import Config
-from .model import ADFQ, DQN, Bootstrapped, DoubleDQN, Model, Split, load
+from .model import ADFQ, DQN, Bootstrapped, Calibrated, DoubleDQN, Model, Split, load
 
 if TYPE_CHECKING:
     from ._gymnasium import make, make_vec
@@ -31,6 +31,7 @@ __all__ = [
     "AdfqError",
     "Belief",
     "Bootstrapped",
+    "Calibrated",
     "Config",
     "DQN",
     "DoubleDQN",

@@ -128,7 +128,7 @@ class Model:
         """The agents by name, with a line for each.
 
         >>> sorted(Model.agents())
-        ['adfq', 'bootstrapped', 'ddqn', 'dqn', 'split']
+        ['adfq', 'bootstrapped', 'calibrated', 'ddqn', 'dqn', 'split']
         """
         return dict(_adfq.agents())
 
@@ -440,6 +440,12 @@ class Split(Model):
     _agent_name = "split"
 
 
+class Calibrated(Model):
+    """Double DQN with beliefs that are held against its own returns."""
+
+    _agent_name = "calibrated"
+
+
 class Bootstrapped(Model):
     """Bootstrapped DQN: an ensemble of values."""
 
@@ -447,7 +453,7 @@ class Bootstrapped(Model):
 
 
 CLASSES: dict[str, type[Model]] = {
-    kind._agent_name: kind for kind in (ADFQ, DQN, DoubleDQN, Split, Bootstrapped) if kind._agent_name
+    kind._agent_name: kind for kind in (ADFQ, DQN, DoubleDQN, Split, Bootstrapped, Calibrated) if kind._agent_name
 }
 
 

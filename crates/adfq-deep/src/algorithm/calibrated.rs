@@ -1,0 +1,543 @@
+//! Calibrated Q-learning: the mean of Double DQN, a variance that is learned from errors and held against the agent's own
+//! returns, and a table where states come again (docs/calibrated.md).
+//!
+//! The network's row for a state is μ, then ρ = -log √c, each for all actions. With b = argmax μ(s′,·) by the online network:
+//!
+//! ```text
+//! μ(s,a) → y = r + γ μ′(s′,b)                          Double DQN
+//! c(s,a) → (μ(s,a) - y)² + γ² c′(s′,b)                 errors add up along the policy, in the logarithm
+//! σ²     = κ c                                         κ: squared errors against own returns (`calibration.rs`)
+//! ```
+//!
+//! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed as long as it has been
+//! no worse against returns, and σ = √κ S D with its doubt D and the spread S of values.
+//!
+//! An episode either follows the means or explores. Where states come again, exploring is to follow the doubt. Elsewhere it is
+//! εz-greedy (Dabney et al. 2021): random actions, each repeated for a while.
+
+use super::calibration::{Calibration, Held};
+use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
+use super::{
+    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Received, State, Sums,
+    bounds, largest,
+};
+use crate::config::check;
+use crate::{Config, Error, Result};
+use adfq::random::{ChaCha8Rng, stream};
+use adfq_env::Space;
+use adfq_nn::Output;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+/// The algorithm's name, and that of the table with its settings.
+const NAME: &str = "calibrated";
+/// Outputs of the network for each action.
+const OUTPUTS: usize = 2;
+/// Batches over which the scale of values is averaged.
+const MEMORY: f64 = 1_000.0;
+/// How much of the gradient goes to ρ.
+const RHO: f32 = 0.1;
+/// The variance of a value is at most so many times that of all values.
+const WIDEST: f32 = 4.0;
+/// The least σ, as a share of the spread of values.
+const LEAST: f32 = 1e-3;
+/// Observations of more numbers, which are images, are not remembered.
+const LARGEST: usize = 10_000;
+/// Episodes with a success after which exploration has fallen to 71 %.
+const SUCCESSES: f64 = 1.0;
+/// The least ε of an episode that explores.
+const DITHER: f64 = 0.05;
+
+/// How it is registered.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::new(NAME, "Double DQN with beliefs that are held against its own returns", |config, space| {
+        Ok(Box::new(Calibrated::new(config, space)?))
+    })
+    .policies(&["doubt", "thompson", "epsilon"])
+    .settings::<CalibratedSettings>(CalibratedSettings::check)
+    .demands(|config, _| {
+        let settings: CalibratedSettings = config.own(NAME)?;
+        let bytes = EpisodicMemory::bytes_needed(settings.pairs);
+        Ok(Demand { outputs: OUTPUTS, bytes, less: "fewer calibrated.pairs", ..Demand::default() })
+    })
+}
+
+/// Its settings: the table `[calibrated]`. The defaults are one setting for all environments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CalibratedSettings {
+    /// The share of episodes that explore, at most.
+    pub explore: f64,
+    /// The probability at which such an episode begins to repeat a random action, at first.
+    pub epsilon: f64,
+    /// η: what doubt is multiplied with for each step to it.
+    pub doubt_discount: f64,
+    /// Pairs that the table has room for. 0 stands for no table.
+    pub pairs: usize,
+}
+
+impl Default for CalibratedSettings {
+    fn default() -> Self {
+        Self { explore: 0.5, epsilon: 0.5, doubt_discount: 0.99, pairs: 1 << 17 }
+    }
+}
+
+impl CalibratedSettings {
+    fn check(&self, _: &Config) -> Result<()> {
+        let share = |number: f64| (0.0..=1.0).contains(&number);
+        check(&[
+            ("calibrated.explore", share(self.explore), "between 0 and 1"),
+            ("calibrated.epsilon", share(self.epsilon), "between 0 and 1"),
+            ("calibrated.doubt_discount", share(self.doubt_discount), "between 0 and 1"),
+            ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
+        ])
+    }
+}
+
+/// What an episode is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Mode {
+    /// Not decided before its first state is seen.
+    #[default]
+    Undecided,
+    Greedy,
+    Explore,
+}
+
+/// An environment of the training: the episode under way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Under {
+    mode: Mode,
+    /// Whether the environment has paid in it.
+    succeeded: bool,
+    /// An action that is repeated, and how often yet.
+    repeated: Option<(usize, u64)>,
+    passed: Vec<Passed>,
+    held: Vec<Held>,
+}
+
+/// What was believed in the last state of an environment.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    state: u64,
+    beliefs: Vec<Held>,
+}
+
+/// All that a checkpoint holds of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    rng: ChaCha8Rng,
+    memory: Option<EpisodicMemory>,
+    calibration: Calibration,
+    scale: Scale,
+    successes: Successes,
+    under: Vec<Under>,
+}
+
+/// Mean and mean square of targets over batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Scale {
+    batches: u64,
+    mean: f64,
+    square: f64,
+}
+
+impl Scale {
+    fn see(&mut self, mean: f32, square: f32) {
+        self.batches += 1;
+        let rate = 1.0 / (self.batches as f64).min(MEMORY);
+        self.mean += rate * (f64::from(mean) - self.mean);
+        self.square += rate * (f64::from(square) - self.square);
+    }
+
+    /// S², the variance of values over states.
+    fn var(&self) -> f32 {
+        (self.square - self.mean.powi(2)).max(0.0) as f32
+    }
+}
+
+/// Episodes in which the environment paid. Before there are some, nothing is known that would be worth to exploit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Successes {
+    /// Whether every step so far had a negative reward: then the end of an episode is the success.
+    costs: bool,
+    episodes: u64,
+}
+
+impl Successes {
+    /// Whether a step is a success.
+    fn see(&mut self, received: &Received) -> bool {
+        let success = received.reward > 0.0 || received.terminated && self.costs;
+        self.costs &= received.reward < 0.0 || received.terminated;
+        success
+    }
+
+    /// What exploration is multiplied with: 1 before the first success, then less and less.
+    fn left(&self) -> f64 {
+        1.0 / (1.0 + self.episodes as f64 / SUCCESSES).sqrt()
+    }
+}
+
+struct Calibrated {
+    config: Config,
+    settings: CalibratedSettings,
+    actions: usize,
+    kept: Kept,
+    last: Vec<Last>,
+}
+
+impl Calibrated {
+    fn new(config: &Config, space: &Space) -> Result<Self> {
+        let settings: CalibratedSettings = config.own(NAME)?;
+        let remembers = settings.pairs > 0 && space.observation_len() <= LARGEST;
+        let (discount, doubt_discount) = (config.learning.discount, settings.doubt_discount as f32);
+        let memory =
+            remembers.then(|| EpisodicMemory::new(settings.pairs, space.actions, discount, doubt_discount));
+        let kept = Kept {
+            rng: stream(config.seed, "modes"),
+            calibration: Calibration::default(),
+            scale: Scale::default(),
+            successes: Successes { costs: true, episodes: 0 },
+            under: vec![Under::default(); config.envs],
+            memory,
+        };
+        let last = vec![Last::default(); config.envs];
+        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, last })
+    }
+
+    /// c from ρ, at most what the values of all states vary.
+    fn var(&self, rho: f32) -> f32 {
+        let widest = WIDEST * self.kept.scale.var();
+        (-2.0 * rho).clamp(-60.0, 60.0).exp().min(widest).max(f32::MIN_POSITIVE)
+    }
+
+    /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
+    fn sd(&self, var: f32) -> f32 {
+        let least = LEAST * self.kept.scale.var().sqrt();
+        self.kept.calibration.sd(var).max(least)
+    }
+
+    /// The table, where states come again.
+    fn table(&self) -> Option<&EpisodicMemory> {
+        self.kept.memory.as_ref().filter(|memory| memory.repeats())
+    }
+
+    /// What is believed of each action, before calibration.
+    fn believe(&self, state: u64, row: &[f32]) -> Vec<Held> {
+        let table = self.table();
+        let best = table.and_then(|table| table.best(state));
+        let belief = |action: usize| {
+            let (network, var) = (row[action], self.var(row[self.actions + action]));
+            let Some((table, best)) = table.zip(best) else {
+                return Held { means: [network; 2], believed: 0, var, reward: 0.0 };
+            };
+            // A pair that was never tried is no reason to leave those that were: that is what exploration is for.
+            let value = table.value(state, action).unwrap_or(network.min(best));
+            let believed = usize::from(self.kept.calibration.prefers_table());
+            let doubt = table.doubt(state, action);
+            let var = [var, self.kept.scale.var() * doubt * doubt][believed];
+            Held { means: [network, value], believed, var, reward: 0.0 }
+        };
+        (0..self.actions).map(belief).collect()
+    }
+
+    /// Decides at the first state of an episode what it is for.
+    fn mode(&mut self, env: usize, state: u64) -> Mode {
+        let under = &mut self.kept.under[env];
+        if under.mode == Mode::Undecided {
+            let memory = self.kept.memory.as_ref().filter(|memory| memory.repeats());
+            // A known world is explored as long as there is something left within reach.
+            let share = memory.map_or(1.0, |memory| {
+                let ahead = f64::from(memory.largest_doubt(state));
+                (4.0 * ahead).min(1.0) * self.kept.successes.left()
+            });
+            let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
+            under.mode = if explores { Mode::Explore } else { Mode::Greedy };
+        }
+        under.mode
+    }
+
+    /// The action that is repeated in an exploring episode, if one is.
+    fn repeated(&mut self, env: usize) -> Option<usize> {
+        let begin =
+            (self.settings.epsilon * self.kept.successes.left()).max(DITHER.min(self.settings.epsilon));
+        let Kept { rng, under, .. } = &mut self.kept;
+        let repeated = &mut under[env].repeated;
+        if repeated.is_none() && rng.random::<f64>() < begin {
+            // P(k or more) = 1/k, so that k has the tail k⁻².
+            let times = (1.0 / (1.0 - rng.random::<f64>())).min(10_000.0) as u64;
+            *repeated = Some((rng.random_range(0..self.actions), times));
+        }
+        let (action, left) = repeated.take()?;
+        *repeated = (left > 1).then_some((action, left - 1));
+        Some(action)
+    }
+
+    /// Learns from the steps of an environment since its episode began, or since the last time.
+    fn learn_episode(&mut self, env: usize, terminated: bool) {
+        let under = &mut self.kept.under[env];
+        let (passed, held) = (std::mem::take(&mut under.passed), std::mem::take(&mut under.held));
+        if let Some(memory) = &mut self.kept.memory {
+            memory.learn(Episode { steps: passed, terminated }, &mut self.kept.rng);
+        }
+        // Where it was cut off, the last step's own mean stands for what followed.
+        if let Some((last, steps)) = held.split_last() {
+            let (steps, beyond) = if terminated { (&held[..], 0.0) } else { (steps, last.mean()) };
+            self.kept.calibration.learn(steps, self.config.learning.discount, beyond);
+        }
+    }
+}
+
+impl Algorithm for Calibrated {
+    fn groups(&self) -> usize {
+        OUTPUTS
+    }
+
+    fn output(&self) -> Output {
+        Output::Constant(vec![0.0; OUTPUTS])
+    }
+
+    fn passes(&self) -> Passes {
+        Passes { target_next: true, online_next: true, ..Passes::default() }
+    }
+
+    fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
+        let (actions, share) = (self.actions, 1.0 / batch.len() as f32);
+        let (least, greatest) = bounds(&self.config, &batch.rewards);
+        let mut sums = Sums::new(self.config.learning.huber, batch.len());
+        let (mut mean, mut square) = (0.0, 0.0);
+        for i in 0..batch.len() {
+            let (row, action) = (i * OUTPUTS * actions, batch.action[i] as usize);
+            let (best, _) = largest(&outputs.online_next[row..][..actions]);
+            let next = &outputs.target_next[row..];
+            let target = batch.bootstrap(i, || next[best]).clamp(least, greatest);
+            let (mu, rho) = (outputs.online[row + action], outputs.online[row + actions + action]);
+            let error = mu - target;
+            gradient.outputs[row + action] = sums.add(error, batch.weight[i]);
+            gradient.errors[i] = error.abs();
+            let beyond = if batch.terminal[i] { 0.0 } else { self.var(next[actions + best]) };
+            let var = (error * error + batch.discount[i].powi(2) * beyond).max(f32::MIN_POSITIVE);
+            let off = (rho + 0.5 * libm::logf(var)).clamp(-1.0, 1.0);
+            gradient.outputs[row + actions + action] = RHO * off * batch.weight[i] * share;
+            mean += target * share;
+            square += target * target * share;
+            sums.see_q(mu);
+            sums.see_sigma(self.sd(self.var(rho)));
+        }
+        self.kept.scale.see(mean, square);
+        Ok(sums.loss())
+    }
+
+    fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
+        let known = if self.sees_observations() { EpisodicMemory::state(state.observation) } else { 0 };
+        let beliefs = self.believe(known, state.row);
+        out.extend(beliefs.iter().map(|belief| {
+            let mean = belief.mean();
+            Estimate { mean, sd: self.sd(belief.var), score: mean }
+        }));
+        let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
+        if self.mode(env, known) == Mode::Explore {
+            match self.table() {
+                Some(table) => {
+                    let doubts = (0..self.actions).map(|action| table.doubt(known, action));
+                    out.iter_mut().zip(doubts).for_each(|(estimate, doubt)| estimate.score = doubt);
+                }
+                None => {
+                    if let Some(action) = self.repeated(env) {
+                        out[action].score = f32::MAX;
+                    }
+                }
+            }
+        }
+        self.last[env] = Last { state: known, beliefs };
+        Ok(())
+    }
+
+    fn sees_observations(&self) -> bool {
+        self.kept.memory.is_some()
+    }
+
+    fn begin_episode(&mut self, env: usize) {
+        if let Some(under) = self.kept.under.get_mut(env) {
+            *under = Under::default();
+        }
+    }
+
+    fn received(&mut self, env: usize, received: Received) {
+        let success = self.kept.successes.see(&received);
+        self.kept.under[env].succeeded |= success;
+        let Received { action, reward, terminated, ended } = received;
+        let Last { state, beliefs } = &self.last[env];
+        let Some(&held) = beliefs.get(action) else { return };
+        let under = &mut self.kept.under[env];
+        if let Some(memory) = &mut self.kept.memory {
+            memory.visit(*state, action);
+            under.passed.push(Passed { state: *state, action, reward });
+        }
+        if under.mode == Mode::Greedy {
+            under.held.push(Held { reward, ..held });
+        }
+        if ended && std::mem::take(&mut under.succeeded) {
+            self.kept.successes.episodes += 1;
+        }
+        if ended || under.passed.len().max(under.held.len()) >= LONGEST {
+            self.learn_episode(env, terminated);
+        }
+    }
+
+    fn metrics(&self) -> &'static [&'static str] {
+        &["own_error", "own_bias", "calibration", "seen_before"]
+    }
+
+    /// The root mean square and the mean of errors against own returns, κ, and the share of steps whose pair was tried before.
+    fn take_metrics(&mut self) -> Vec<f64> {
+        let (bias, error) = self.kept.calibration.errors();
+        let again = self.kept.memory.as_ref().map_or(f64::NAN, EpisodicMemory::again);
+        vec![error, bias, f64::from(self.kept.calibration.ratio()), again]
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        postcard::to_stdvec(&self.kept).map_err(|error| Error::State(error.to_string()))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
+        let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        if kept.under.len() != self.kept.under.len() || kept.memory.is_some() != self.kept.memory.is_some() {
+            return Err("it has other environments".to_owned());
+        }
+        self.kept = kept;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BATCH, Rows, batch, config, practised, sample, space};
+    use super::super::{Algorithms, Gradient};
+    use super::*;
+
+    fn calibrated() -> Calibrated {
+        Calibrated::new(&config(NAME), &space()).unwrap()
+    }
+
+    /// The gradient and the errors of a batch.
+    fn slopes(algorithm: &mut dyn Algorithm, batch: &Batch, outputs: &Outputs) -> (Vec<f32>, Vec<f32>) {
+        let (mut slopes, mut errors) = (vec![0.0; outputs.online.len()], vec![0.0; BATCH]);
+        let mut gradient = Gradient { outputs: &mut slopes, errors: &mut errors };
+        algorithm.loss(batch, outputs, &mut gradient).unwrap();
+        (slopes, errors)
+    }
+
+    /// Every row without what is said of errors is one of Double DQN.
+    #[test]
+    fn means_learn_as_in_double_dqn() {
+        let (learner, sample) = (practised(NAME), sample());
+        let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
+        let means = |rows: &[f32]| rows.chunks(4).flat_map(|row| row[..2].to_vec()).collect::<Vec<_>>();
+        let outputs = rows.outputs();
+        let [online, target_next, online_next] =
+            [outputs.online, outputs.target_next, outputs.online_next].map(means);
+        let values =
+            Outputs { online: &online, target_next: &target_next, online_next: &online_next, target: &[] };
+        let mut double = Algorithms::default().get("ddqn").unwrap().build(&config("ddqn"), &space()).unwrap();
+        let (expected, errors) = slopes(&mut *double, &batch, &values);
+        let found = slopes(&mut calibrated(), &batch, &outputs);
+        assert_eq!((means(&found.0), found.1), (expected, errors));
+    }
+
+    /// log √c moves towards that of δ² + γ² c′.
+    #[test]
+    fn errors_add_up_along_the_policy() {
+        let (learner, sample) = (practised(NAME), sample());
+        let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
+        let (mut algorithm, outputs) = (calibrated(), rows.outputs());
+        // Values vary so much that no variance is bounded by it.
+        algorithm.kept.scale = Scale { batches: 1, mean: 0.0, square: 1e6 };
+        let (slopes, errors) = slopes(&mut algorithm, &batch, &outputs);
+        for (i, error) in errors.iter().enumerate() {
+            let row = i * 4;
+            let best = usize::from(outputs.online_next[row + 1] > outputs.online_next[row]);
+            let beyond = (-2.0 * f64::from(outputs.target_next[row + 2 + best])).exp();
+            let goes_on = f64::from(u8::from(!batch.terminal[i]));
+            let var = f64::from(*error).powi(2) + goes_on * f64::from(batch.discount[i]).powi(2) * beyond;
+            let at = row + 2 + batch.action[i] as usize;
+            let off = (f64::from(outputs.online[at]) + 0.5 * var.ln()).clamp(-1.0, 1.0);
+            let expected = 0.1 * off * f64::from(batch.weight[i]) / BATCH as f64;
+            assert!((f64::from(slopes[at]) - expected).abs() < 1e-6, "{i}: {} {expected}", slopes[at]);
+        }
+    }
+
+    fn state(env: Option<usize>) -> State<'static> {
+        State {
+            env,
+            observation: &[0.1, 0.2, 0.3],
+            row: &[1.0, 2.0, 0.0, 0.0],
+            beside: &[],
+            actions: 2,
+            rewards: Default::default(),
+        }
+    }
+
+    fn scores(algorithm: &mut Calibrated, env: Option<usize>) -> Vec<f32> {
+        let mut found = vec![];
+        algorithm.estimate(&state(env), &mut found).unwrap();
+        found.iter().map(|estimate| estimate.score).collect()
+    }
+
+    /// About half of the episodes follow the means at every step. In an evaluation all do.
+    #[test]
+    fn an_episode_explores_or_does_not() {
+        let (mut algorithm, mut explored) = (calibrated(), 0);
+        for _ in 0..400 {
+            algorithm.begin_episode(0);
+            let turned = (0..40).filter(|_| scores(&mut algorithm, Some(0)) != [1.0, 2.0]).count();
+            assert_eq!(turned > 0, algorithm.kept.under[0].mode == Mode::Explore);
+            explored += usize::from(turned > 0);
+            assert_eq!(scores(&mut algorithm, None), [1.0, 2.0]);
+        }
+        // 4 sd of a fair coin.
+        assert!((160..=240).contains(&explored), "{explored}");
+    }
+
+    /// P(k or more) = 1/k.
+    #[test]
+    fn random_actions_are_repeated() {
+        let mut algorithm = calibrated();
+        algorithm.settings.epsilon = 1.0;
+        let mut lengths = vec![];
+        while lengths.len() < 4_000 {
+            algorithm.repeated(0);
+            lengths.push(algorithm.kept.under[0].repeated.take().map_or(1, |(_, left)| left + 1));
+        }
+        for least in [1, 2, 4, 10] {
+            let share = lengths.iter().filter(|length| **length >= least).count() as f64 / 4_000.0;
+            let expected = 1.0 / least as f64;
+            let sd = (expected * (1.0 - expected) / 4_000.0).sqrt();
+            assert!((share - expected).abs() <= 4.0 * sd, "{least}: {share}");
+        }
+    }
+
+    /// Where every step costs, the end is the success; where some cost nothing, only a reward is.
+    #[test]
+    fn exploration_lasts_until_something_is_found() {
+        let step =
+            |reward: f32, terminated: bool| Received { action: 0, reward, terminated, ended: terminated };
+        let after = |steps: &[Received]| {
+            let mut successes = Successes { costs: true, episodes: 0 };
+            steps.iter().map(|step| successes.see(step)).collect::<Vec<_>>()
+        };
+        assert_eq!(after(&[step(-1.0, false), step(-1.0, true)]), [false, true]);
+        assert_eq!(after(&[step(0.0, false), step(-1.0, true)]), [false, false]);
+        assert_eq!(after(&[step(0.0, false), step(1.0, true)]), [false, true]);
+        assert_eq!(Successes { costs: false, episodes: 0 }.left(), 1.0);
+        assert!(Successes { costs: false, episodes: 400 }.left() < 0.1);
+    }
+
+    /// Observations of images are not remembered, nor decoded.
+    #[test]
+    fn images_have_no_table() {
+        let image = Space { frame: vec![84, 84, 1], stack: 4, ..space() };
+        assert!(!Calibrated::new(&config(NAME), &image).unwrap().sees_observations());
+        assert!(calibrated().sees_observations());
+    }
+}
