@@ -402,8 +402,9 @@ impl Algorithm for Calibrated {
 
     fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
         let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
-        if kept.under.len() != self.kept.under.len() || kept.memory.is_some() != self.kept.memory.is_some() {
-            return Err("it has other environments".to_owned());
+        let room = |kept: &Kept| kept.memory.as_ref().map(EpisodicMemory::shape);
+        if kept.under.len() != self.kept.under.len() || room(&kept) != room(&self.kept) {
+            return Err("it has other environments, or room for other pairs".to_owned());
         }
         self.kept = kept;
         Ok(())
@@ -531,6 +532,16 @@ mod tests {
         assert_eq!(after(&[step(0.0, false), step(1.0, true)]), [false, true]);
         assert_eq!(Successes { costs: false, episodes: 0 }.left(), 1.0);
         assert!(Successes { costs: false, episodes: 400 }.left() < 0.1);
+    }
+
+    #[test]
+    fn a_state_of_another_size_does_not_fit() {
+        let saved = calibrated().save().unwrap();
+        calibrated().restore(&saved).unwrap();
+        let settings = CalibratedSettings { pairs: 1 << 10, ..CalibratedSettings::default() };
+        let small = config(NAME).with_own(NAME, &settings).unwrap();
+        assert!(Calibrated::new(&small, &space()).unwrap().restore(&saved).unwrap_err().contains("pairs"));
+        assert!(calibrated().restore(&saved[..saved.len() - 1]).is_err());
     }
 
     /// Observations of images are not remembered, nor decoded.

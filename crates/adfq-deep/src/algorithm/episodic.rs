@@ -94,6 +94,11 @@ impl EpisodicMemory {
         room.max(PLACES).next_power_of_two() as u64 * size_of::<Cell>() as u64
     }
 
+    /// How many pairs it has room for, and of how many actions.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.cells.len(), self.actions)
+    }
+
     /// The hash by which a state is known.
     pub fn state(observation: &[f32]) -> u64 {
         observation
