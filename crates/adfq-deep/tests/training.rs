@@ -79,3 +79,15 @@ fn a_memory_too_large_is_refused_before_anything_is_done() {
     smaller.replay.capacity = fits;
     assert!(Trainer::new(&smaller, &host).is_ok());
 }
+
+/// A transition of five steps is complete after five steps, and warm-up may be shorter: learning waits for the first one.
+#[test]
+fn learning_waits_for_the_first_transition_of_several_steps() {
+    let mut config = Config::for_env("cartpole").unwrap().with_steps(60);
+    (config.replay.n_step, config.learning.warmup, config.learning.every, config.envs) = (5, 0, 1, 2);
+    let mut trainer = Trainer::new(&config, &Host::default()).unwrap();
+    while trainer.run().step() < config.steps {
+        trainer.advance().unwrap();
+    }
+    assert!((40..56).contains(&trainer.run().updates()), "{}", trainer.run().updates());
+}

@@ -441,9 +441,13 @@ impl Run {
         self.wait_for_memory();
     }
 
-    /// After a loss there may be no batch to learn from: learning waits as in warm-up.
+    /// Before transitions of several steps are complete, and after a loss, there may be nothing to learn from: learning waits as in
+    /// warm-up. The first is a matter of steps alone (the state after the last step comes with the next), so that runs that go together
+    /// wait together.
     pub(crate) fn wait_for_memory(&mut self) {
-        if !self.lost.is_empty() && self.replay.len() < self.config.learning.batch {
+        let first = ((self.config.replay.n_step + 1) * self.config.envs) as u64;
+        let lost = !self.lost.is_empty() && self.replay.len() < self.config.learning.batch;
+        if self.step < first || lost {
             self.due.gradient_steps = 0;
         }
     }
