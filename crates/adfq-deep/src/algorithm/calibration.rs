@@ -1,8 +1,8 @@
 //! Beliefs held against the returns that followed, while an agent trains.
 //!
 //! In an episode without exploration the discounted return G that followed on (s,a) is a sample of Q of the agent's own policy.
-//! It is compared with the mean Q̂ that was believed when the action was taken. What the network gives for the variance, v, has a
-//! shape and no size of its own. Over the last steps
+//! It is compared with the mean Q̂ that was believed when the action was taken. The variance v that the network gives says where
+//! errors are to be expected, and not how large they are. Over the last steps
 //!
 //! ```text
 //! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v
