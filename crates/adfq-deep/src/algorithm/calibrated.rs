@@ -43,8 +43,6 @@ const WIDEST: f32 = 4.0;
 const LEAST: f32 = 1e-3;
 /// Observations of more numbers, which are images, are not remembered.
 const LARGEST: usize = 10_000;
-/// Episodes with a success after which exploration has fallen to 71 %.
-const SUCCESSES: f64 = 1.0;
 /// The least ε of an episode that explores.
 const DITHER: f64 = 0.05;
 
@@ -156,7 +154,7 @@ impl Scale {
     }
 }
 
-/// Episodes in which the environment paid. Before there are some, nothing is known that would be worth to exploit.
+/// Episodes in which the environment paid. Before there are some, nothing is known that is worth exploiting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Successes {
     /// Whether every step so far had a negative reward: then the end of an episode is the success.
@@ -174,7 +172,7 @@ impl Successes {
 
     /// What exploration is multiplied with: 1 before the first success, then less and less.
     fn left(&self) -> f64 {
-        1.0 / (1.0 + self.episodes as f64 / SUCCESSES).sqrt()
+        1.0 / (1.0 + self.episodes as f64).sqrt()
     }
 }
 
@@ -243,18 +241,16 @@ impl Calibrated {
 
     /// Decides at the first state of an episode what it is for.
     fn mode(&mut self, env: usize, state: u64) -> Mode {
-        let under = &mut self.kept.under[env];
-        if under.mode == Mode::Undecided {
-            let memory = self.kept.memory.as_ref().filter(|memory| memory.repeats());
+        if self.kept.under[env].mode == Mode::Undecided {
             // A known world is explored as long as there is something left within reach.
-            let share = memory.map_or(1.0, |memory| {
-                let ahead = f64::from(memory.largest_doubt(state));
+            let share = self.table().map_or(1.0, |table| {
+                let ahead = f64::from(table.largest_doubt(state));
                 (4.0 * ahead).min(1.0) * self.kept.successes.left()
             });
             let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
-            under.mode = if explores { Mode::Explore } else { Mode::Greedy };
+            self.kept.under[env].mode = if explores { Mode::Explore } else { Mode::Greedy };
         }
-        under.mode
+        self.kept.under[env].mode
     }
 
     /// The action that is repeated in an exploring episode, if one is.
