@@ -67,7 +67,7 @@ pub struct Args {
     /// result.json says that the run is not exact
     #[arg(long, requires = "resume")]
     refill: bool,
-    /// What learns [default: adfq]
+    /// What learns [default: calibrated; adfq with --preset paper]
     #[arg(long, value_parser = agent_names(), conflicts_with = "resume")]
     agent: Option<String>,
     /// How it explores: epsilon; thompson, if the agent has beliefs; optimist, for split; head, for bootstrapped; doubt, for

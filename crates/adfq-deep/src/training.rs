@@ -25,6 +25,8 @@ pub use names::folder_name;
 
 /// The preset that stands for the settings of the zoo.
 const TUNED: &str = "tuned";
+/// The agent of trainings that name none. The paper's settings are for ADFQ.
+const AGENT: &str = "calibrated";
 
 /// Where networks learn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +100,8 @@ pub struct Training {
     pub host: Host,
     /// Environments, a run each for every agent and seed.
     pub envs: Vec<String>,
-    /// Agents with their policies. None stands for the configuration's, and a policy of none for the agent's default.
+    /// Agents with their policies. None stands for the configuration's, for that of the preset `paper`, or for Calibrated; and a
+    /// policy of none for the agent's default.
     pub agents: Vec<(String, Option<String>)>,
     /// A policy for the configuration's agent.
     pub policy: Option<String>,
@@ -226,7 +229,7 @@ impl Training {
         let (config, space) = self.first_config(env)?;
         let seeds = if self.seeds.is_empty() { vec![config.seed] } else { self.seeds.clone() };
         let agents = match &self.agents[..] {
-            [] => vec![self.for_agent(&config, None)?],
+            [] => vec![self.for_agent(&config, self.default_agent().as_ref())?],
             agents => {
                 agents.iter().map(|agent| self.for_agent(&config, Some(agent))).collect::<Result<_>>()?
             }
@@ -236,6 +239,12 @@ impl Training {
         });
         let configs: Vec<_> = configs.map(|config| self.assigned(config)).collect::<Result<_>>()?;
         Ok((configs, space))
+    }
+
+    /// The agent where none is named; none stands for that of the configuration, or of the preset.
+    fn default_agent(&self) -> Option<(String, Option<String>)> {
+        let ours = self.config.is_none() && [TUNED, "default"].contains(&&*self.preset);
+        ours.then(|| (AGENT.to_owned(), None))
     }
 
     /// The configuration before agents, seeds and assignments. The environment is made to learn its space.

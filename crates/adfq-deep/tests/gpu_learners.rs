@@ -373,7 +373,9 @@ fn a_step_is_that_of_the_cpu() {
     let mut failures = Vec::new();
     for (name, space) in &spaces {
         for (precision, most) in [(Precision::Full, 1e-5), (Precision::Tf32, 1e-3)] {
-            for agents in [vec!["adfq"], vec!["dqn", "ddqn"], vec!["split"], vec!["bootstrapped"]] {
+            for agents in
+                [vec!["adfq"], vec!["dqn", "ddqn"], vec!["split"], vec!["bootstrapped"], vec!["calibrated"]]
+            {
                 let configs: Vec<Config> = (0..4)
                     .map(|seed| {
                         let mut config = config(agents[seed as usize % agents.len()], space, 2, 800, true);
@@ -500,7 +502,8 @@ fn practise(device: &Device, space: &Space, configs: &[Config]) -> Vec<Practised
 fn a_run_is_the_same_bits_alone_and_beside_others_and_twice() {
     let Some(device) = device() else { return };
     let image = space(&[12, 12, 1], PIXELS, 4, 6);
-    for agents in [["adfq"; 3], ["dqn", "ddqn", "dqn"], ["split"; 3], ["bootstrapped"; 3]] {
+    for agents in [["adfq"; 3], ["dqn", "ddqn", "dqn"], ["split"; 3], ["bootstrapped"; 3], ["calibrated"; 3]]
+    {
         let configs: Vec<Config> = (0..3)
             .map(|seed| Config { seed: seed as u64, ..config(agents[seed], &image, 2, 300, true) })
             .collect();
@@ -523,6 +526,7 @@ fn steps_one_by_one_and_several_at_once_are_the_same_bits() {
         ("dqn", &image, false),
         ("split", &image, true),
         ("bootstrapped", &image, true),
+        ("calibrated", &image, true),
         ("ddqn", &vector, true),
     ] {
         let configs: Vec<Config> =

@@ -276,6 +276,8 @@ fn stopped_and_resumed_it_is_the_same_bits() {
         ("dqn", 1, 1_000),
         ("bootstrapped", 4, 1_000),
         ("split", 4, 1_000),
+        ("calibrated", 1, 830),
+        ("calibrated", 4, 1_000),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let configs = [0, 1].map(|seed| {

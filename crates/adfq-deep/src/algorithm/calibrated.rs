@@ -18,8 +18,8 @@
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
 use super::{
-    Algorithm, Batch, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Received, State, Sums,
-    bounds, largest,
+    Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
+    Received, State, Sums, bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Error, Result};
@@ -33,8 +33,8 @@ use serde::{Deserialize, Serialize};
 const NAME: &str = "calibrated";
 /// Outputs of the network for each action.
 const OUTPUTS: usize = 2;
-/// Batches over which the scale of values is averaged.
-const MEMORY: f64 = 1_000.0;
+/// Steps over which the spread of values is averaged.
+const MEMORY: f64 = 10_000.0;
 /// How much of the gradient goes to ρ.
 const RHO: f32 = 0.1;
 /// The variance of a value is at most so many times that of all values.
@@ -45,6 +45,8 @@ const LEAST: f32 = 1e-3;
 const LARGEST: usize = 10_000;
 /// The least ε of an episode that explores.
 const DITHER: f64 = 0.05;
+/// The least share of such episodes where states do not come again, as a part of the largest.
+const SELDOM: f64 = 0.2;
 
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
@@ -127,31 +129,46 @@ struct Kept {
     rng: ChaCha8Rng,
     memory: Option<EpisodicMemory>,
     calibration: Calibration,
-    scale: Scale,
+    spread: Spread,
     successes: Successes,
     under: Vec<Under>,
 }
 
-/// Mean and mean square of targets over batches.
+/// Mean and mean square of the values of actions that were taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Scale {
-    batches: u64,
+struct Spread {
+    steps: u64,
     mean: f64,
     square: f64,
 }
 
-impl Scale {
-    fn see(&mut self, mean: f32, square: f32) {
-        self.batches += 1;
-        let rate = 1.0 / (self.batches as f64).min(MEMORY);
-        self.mean += rate * (f64::from(mean) - self.mean);
-        self.square += rate * (f64::from(square) - self.square);
+impl Spread {
+    fn see(&mut self, value: f32) {
+        self.steps += 1;
+        let (rate, value) = (1.0 / (self.steps as f64).min(MEMORY), f64::from(value));
+        self.mean += rate * (value - self.mean);
+        self.square += rate * (value * value - self.square);
     }
 
-    /// S², the variance of values over states.
+    /// S², the variance of values.
     fn var(&self) -> f32 {
         (self.square - self.mean.powi(2)).max(0.0) as f32
     }
+}
+
+/// c from ρ, and at most `widest`.
+fn var(rho: f32, widest: f32) -> f32 {
+    (-2.0 * rho).clamp(-60.0, 60.0).exp().min(widest).max(f32::MIN_POSITIVE)
+}
+
+/// The largest c that a batch teaches: a multiple of the variance of its own values. So c is soon of the right size, whatever the
+/// scale of rewards.
+fn widest(batch: &Batch, online: &[f32]) -> f32 {
+    let value = |i: usize| f64::from(online[i * OUTPUTS * batch.actions + batch.action[i] as usize]);
+    let mean_of =
+        |of: &dyn Fn(f64) -> f64| (0..batch.len()).map(|i| of(value(i))).sum::<f64>() / batch.len() as f64;
+    let (mean, square) = (mean_of(&|value| value), mean_of(&|value| value * value));
+    WIDEST * (square - mean * mean).max(0.0) as f32
 }
 
 /// Episodes in which the environment paid. Before there are some, nothing is known that is worth exploiting.
@@ -194,7 +211,7 @@ impl Calibrated {
         let kept = Kept {
             rng: stream(config.seed, "modes"),
             calibration: Calibration::default(),
-            scale: Scale::default(),
+            spread: Spread::default(),
             successes: Successes { costs: true, episodes: 0 },
             under: vec![Under::default(); config.envs],
             memory,
@@ -203,15 +220,9 @@ impl Calibrated {
         Ok(Self { config: config.clone(), actions: space.actions, settings, kept, last })
     }
 
-    /// c from ρ, at most what the values of all states vary.
-    fn var(&self, rho: f32) -> f32 {
-        let widest = WIDEST * self.kept.scale.var();
-        (-2.0 * rho).clamp(-60.0, 60.0).exp().min(widest).max(f32::MIN_POSITIVE)
-    }
-
     /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
     fn sd(&self, var: f32) -> f32 {
-        let least = LEAST * self.kept.scale.var().sqrt();
+        let least = LEAST * self.kept.spread.var().sqrt();
         self.kept.calibration.sd(var).max(least)
     }
 
@@ -224,8 +235,9 @@ impl Calibrated {
     fn believe(&self, state: u64, row: &[f32]) -> Vec<Held> {
         let table = self.table();
         let best = table.and_then(|table| table.best(state));
+        let widest = WIDEST * self.kept.spread.var();
         let belief = |action: usize| {
-            let (network, var) = (row[action], self.var(row[self.actions + action]));
+            let (network, var) = (row[action], var(row[self.actions + action], widest));
             let Some((table, best)) = table.zip(best) else {
                 return Held { means: [network; 2], believed: 0, var, reward: 0.0 };
             };
@@ -233,7 +245,7 @@ impl Calibrated {
             let value = table.value(state, action).unwrap_or(network.min(best));
             let believed = usize::from(self.kept.calibration.prefers_table());
             let doubt = table.doubt(state, action);
-            let var = [var, self.kept.scale.var() * doubt * doubt][believed];
+            let var = [var, self.kept.spread.var() * doubt * doubt][believed];
             Held { means: [network, value], believed, var, reward: 0.0 }
         };
         (0..self.actions).map(belief).collect()
@@ -242,10 +254,10 @@ impl Calibrated {
     /// Decides at the first state of an episode what it is for.
     fn mode(&mut self, env: usize, state: u64) -> Mode {
         if self.kept.under[env].mode == Mode::Undecided {
+            let left = self.kept.successes.left();
             // A known world is explored as long as there is something left within reach.
-            let share = self.table().map_or(1.0, |table| {
-                let ahead = f64::from(table.largest_doubt(state));
-                (4.0 * ahead).min(1.0) * self.kept.successes.left()
+            let share = self.table().map_or(left.max(SELDOM), |table| {
+                left * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
             });
             let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
             self.kept.under[env].mode = if explores { Mode::Explore } else { Mode::Greedy };
@@ -300,8 +312,8 @@ impl Algorithm for Calibrated {
     fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
         let (actions, share) = (self.actions, 1.0 / batch.len() as f32);
         let (least, greatest) = bounds(&self.config, &batch.rewards);
+        let widest = widest(batch, outputs.online);
         let mut sums = Sums::new(self.config.learning.huber, batch.len());
-        let (mut mean, mut square) = (0.0, 0.0);
         for i in 0..batch.len() {
             let (row, action) = (i * OUTPUTS * actions, batch.action[i] as usize);
             let (best, _) = largest(&outputs.online_next[row..][..actions]);
@@ -311,16 +323,13 @@ impl Algorithm for Calibrated {
             let error = mu - target;
             gradient.outputs[row + action] = sums.add(error, batch.weight[i]);
             gradient.errors[i] = error.abs();
-            let beyond = if batch.terminal[i] { 0.0 } else { self.var(next[actions + best]) };
-            let var = (error * error + batch.discount[i].powi(2) * beyond).max(f32::MIN_POSITIVE);
-            let off = (rho + 0.5 * libm::logf(var)).clamp(-1.0, 1.0);
+            let beyond = if batch.terminal[i] { 0.0 } else { var(next[actions + best], widest) };
+            let wanted = (error * error + batch.discount[i].powi(2) * beyond).max(f32::MIN_POSITIVE);
+            let off = (rho + 0.5 * libm::logf(wanted)).clamp(-1.0, 1.0);
             gradient.outputs[row + actions + action] = RHO * off * batch.weight[i] * share;
-            mean += target * share;
-            square += target * target * share;
             sums.see_q(mu);
-            sums.see_sigma(self.sd(self.var(rho)));
+            sums.see_sigma(var(rho, widest).sqrt());
         }
-        self.kept.scale.see(mean, square);
         Ok(sums.loss())
     }
 
@@ -349,6 +358,16 @@ impl Algorithm for Calibrated {
         Ok(())
     }
 
+    /// Where the table is believed, outputs alone do not say what is.
+    fn readout(&self) -> Option<Readout> {
+        if self.table().is_some() {
+            return None;
+        }
+        let ratio = self.kept.calibration.ratio();
+        let (least, most) = (self.sd(0.0), self.sd(WIDEST * self.kept.spread.var()));
+        Some(Readout::Gaussian { ratio, min_var: least * least, max_var: most * most })
+    }
+
     fn sees_observations(&self) -> bool {
         self.kept.memory.is_some()
     }
@@ -365,6 +384,7 @@ impl Algorithm for Calibrated {
         let Received { action, reward, terminated, ended } = received;
         let Last { state, beliefs } = &self.last[env];
         let Some(&held) = beliefs.get(action) else { return };
+        self.kept.spread.see(held.mean());
         let under = &mut self.kept.under[env];
         if let Some(memory) = &mut self.kept.memory {
             memory.visit(*state, action);
@@ -379,6 +399,10 @@ impl Algorithm for Calibrated {
         if ended || under.passed.len().max(under.held.len()) >= LONGEST {
             self.learn_episode(env, terminated);
         }
+    }
+
+    fn calibrated(&self, sigma: f64) -> f64 {
+        f64::from(self.sd((sigma * sigma) as f32))
     }
 
     fn metrics(&self) -> &'static [&'static str] {
@@ -404,6 +428,11 @@ impl Algorithm for Calibrated {
         }
         self.kept = kept;
         Ok(())
+    }
+
+    fn cuda(&self) -> Option<CudaLoss> {
+        let own = vec![RHO.into(), WIDEST.into()];
+        Some(CudaLoss { name: NAME, source: include_str!("kernels/calibrated.cu"), own, defines: &[] })
     }
 }
 
@@ -448,13 +477,12 @@ mod tests {
         let (learner, sample) = (practised(NAME), sample());
         let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
         let (mut algorithm, outputs) = (calibrated(), rows.outputs());
-        // Values vary so much that no variance is bounded by it.
-        algorithm.kept.scale = Scale { batches: 1, mean: 0.0, square: 1e6 };
+        let widest = f64::from(widest(&batch, outputs.online));
         let (slopes, errors) = slopes(&mut algorithm, &batch, &outputs);
         for (i, error) in errors.iter().enumerate() {
             let row = i * 4;
             let best = usize::from(outputs.online_next[row + 1] > outputs.online_next[row]);
-            let beyond = (-2.0 * f64::from(outputs.target_next[row + 2 + best])).exp();
+            let beyond = (-2.0 * f64::from(outputs.target_next[row + 2 + best])).exp().min(widest);
             let goes_on = f64::from(u8::from(!batch.terminal[i]));
             let var = f64::from(*error).powi(2) + goes_on * f64::from(batch.discount[i]).powi(2) * beyond;
             let at = row + 2 + batch.action[i] as usize;

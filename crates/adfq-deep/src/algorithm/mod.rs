@@ -72,6 +72,11 @@ pub trait Algorithm: Send + Sync {
     /// What followed on an action in training, with the reward as training sees it.
     fn received(&mut self, _env: usize, _received: Received) {}
 
+    /// The mean σ of batches as metrics show it, where [`Loss::mean_sigma`] is one before calibration.
+    fn calibrated(&self, sigma: f64) -> f64 {
+        sigma
+    }
+
     /// Names of the metrics that it has beside those of all.
     fn metrics(&self) -> &'static [&'static str] {
         &[]
@@ -259,8 +264,10 @@ impl Estimate {
 pub enum Readout {
     /// The one group of outputs is Q.
     Values,
-    /// The first group is μ, the second ρ = -log σ, and σ² is kept within limits.
+    /// The first group is μ, the second ρ = -log σ before calibration: σ² = κ e^-2ρ, kept within limits.
     Gaussian {
+        /// κ, 1 without calibration.
+        ratio: f32,
         /// Least variance.
         min_var: f32,
         /// Largest variance.

@@ -183,11 +183,15 @@ impl Graph<'_> {
     fn read(&mut self, readout: &Readout, groups: &[String], actions: usize) -> Vec<Message> {
         self.nodes.push(node("Identity", &[&groups[0]], &["mean"], vec![]));
         let mut outputs = vec![rows("mean", &[actions])];
-        if let Readout::Gaussian { min_var, max_var } = *readout {
+        if let Readout::Gaussian { ratio, min_var, max_var } = *readout {
             let [minus_two, least, most] = [("minus_two", -2.0), ("min_var", min_var), ("max_var", max_var)]
                 .map(|(name, value)| self.constant(name, value));
             let log_var = self.node("Mul", &[&groups[1], &minus_two], vec![]);
-            let var = self.node("Exp", &[&log_var], vec![]);
+            let mut var = self.node("Exp", &[&log_var], vec![]);
+            if ratio != 1.0 {
+                let ratio = self.constant("ratio", ratio);
+                var = self.node("Mul", &[&var, &ratio], vec![]);
+            }
             let var = self.node("Clip", &[&var, &least, &most], vec![]);
             self.nodes.push(node("Sqrt", &[&var], &["sd"], vec![]));
             outputs.push(rows("sd", &[actions]));

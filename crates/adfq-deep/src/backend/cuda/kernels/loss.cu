@@ -13,6 +13,7 @@ struct At {
     int runs, run, i, lane, action;
     bool terminal;
     Row row;
+    const Row* rows;  // all transitions of the batch
     u32 place;
     const u64 *heads;    // slots ever written, by environment
     const double *left;  // of an algorithm that keeps visits: what is left in s', by action; what it counts; and a note

@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(128) teach(MEMORY) {
     for (int j = lane; j < OUTPUTS; j += 32) slopes[j] = 0.0f;
     __syncwarp();
     At at = {settings, settings + OWN, state, outputs, slopes, &sorted[warp], (int)gridDim.y, run, i, lane,
-             (int)(row.action & ~TERMINAL), (row.action & TERMINAL) != 0, row, places[run * BATCH + i],
+             (int)(row.action & ~TERMINAL), (row.action & TERMINAL) != 0, row, rows + run * BATCH, places[run * BATCH + i],
              heads + run * ENVS, left + ((long long)run * BATCH + i) * ACTIONS, counts + run * COUNTS,
              notes + run * BATCH + i};
     Answer answer = {};
