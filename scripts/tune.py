@@ -354,6 +354,8 @@ def scored(path, steps):
 # --- Presets -----------------------------------------------------------------------------------------------------------
 
 HEAD = "# Found by scripts/tune.py and written by scripts/tune.py --presets from results/presets. Not to be edited by hand.\n"
+# How agents explore whose policy is not ε-greedy.
+POLICIES = {"adfq": "thompson", "calibrated": "doubt"}
 # What stands for more than the environment that was searched.
 STANDS_FOR = {"deepsea-20": "deepsea-*", "atari:kung_fu_master": "atari:*"}
 
@@ -386,7 +388,7 @@ def tried(record, env, family):
 
 def preset(env, family, tuned, general, count):
     settings = json.loads(tuned[0]["settings"])
-    policy = "thompson" if tuned[0]["agent"] == "adfq" else "epsilon"
+    policy = POLICIES.get(tuned[0]["agent"], "epsilon")
     lines = [HEAD, f'env = "{STANDS_FOR.get(env, env)}"', f'agent = "{family}"', f'policy = "{policy}"']
     lines += [f"steps = {tuned[0]['steps']}", f"tried = {count}"]
     if env in STANDS_FOR:

@@ -14,7 +14,7 @@ use std::str::FromStr;
 #[command(after_help = "\
 Examples:
   adfq beliefs runs/deepsea-10-split-optimist-0
-  adfq beliefs runs/cartpole-adfq-thompson-0 --checkpoint last --states 100
+  adfq beliefs runs/cartpole-calibrated-doubt-0 --checkpoint last --states 100
   adfq beliefs runs/deepsea-* --out beliefs      # also a page with calibration curves, CSV and JSON
 
 States are met in training (the exploration of the run, from the checkpoint on), in evaluation

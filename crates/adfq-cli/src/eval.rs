@@ -23,12 +23,12 @@ const RATE: u32 = 25;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  adfq eval runs/cartpole-adfq-thompson-0 --episodes 100
-  adfq eval runs/cartpole-adfq-thompson-0 --episodes 1 --video cartpole.mp4
-  adfq eval runs/minatar-breakout-adfq-thompson-0 --episodes 1 --watch
-  adfq eval runs/cartpole-adfq-thompson-0 --episodes 3 --beliefs beliefs.csv
-  adfq eval runs/cartpole-adfq-thompson-0 --checkpoint best
-  adfq eval runs/gym-lunarlander-v3-adfq-thompson-0 --eval-env-args gravity=-5.0
+  adfq eval runs/cartpole-calibrated-doubt-0 --episodes 100
+  adfq eval runs/cartpole-calibrated-doubt-0 --episodes 1 --video cartpole.mp4
+  adfq eval runs/minatar-breakout-calibrated-doubt-0 --episodes 1 --watch
+  adfq eval runs/cartpole-calibrated-doubt-0 --episodes 3 --beliefs beliefs.csv
+  adfq eval runs/cartpole-calibrated-doubt-0 --checkpoint best
+  adfq eval runs/gym-lunarlander-v3-calibrated-doubt-0 --eval-env-args gravity=-5.0
 
 By default the last good checkpoint is used, of a run under way too. The same command gives the same episodes.")]
 pub struct Args {

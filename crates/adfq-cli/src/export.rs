@@ -10,8 +10,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  adfq export runs/cartpole-adfq-thompson-0 policy.onnx
-  adfq export runs/cartpole-adfq-thompson-0 policy.safetensors
+  adfq export runs/cartpole-calibrated-doubt-0 policy.onnx
+  adfq export runs/cartpole-calibrated-doubt-0 policy.safetensors
 
 ONNX: the input \"observation\" is what the network sees, a row for each observation: frames
 stacked along the innermost axis, channels innermost, bytes multiplied by their scale (1/255 for

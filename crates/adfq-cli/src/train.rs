@@ -38,8 +38,8 @@ Examples:
   adfq train atari:pong --preset atari-paper --steps 1000000
   adfq train atari:pong --emulator ale             # with ale-py in place of our own
   adfq train minatar/asterix,minatar/breakout --agents adfq-ts,ddqn --seeds 0..4 --device cuda
-  adfq train --resume runs/cartpole-adfq-thompson-0
-  adfq train --resume runs/cartpole-adfq-thompson-0 --steps 200000    # longer
+  adfq train --resume runs/cartpole-calibrated-doubt-0
+  adfq train --resume runs/cartpole-calibrated-doubt-0 --steps 200000    # longer
 
 A run folder holds config.toml, metrics.csv, evaluations.csv, result.json,
 checkpoints and TensorBoard events. A finished run gives its replay memory back. Ctrl-C, SIGTERM and SIGHUP save and stop; the
@@ -292,7 +292,7 @@ impl Args {
     }
 }
 
-/// `runs/cartpole-adfq-thompson-0` for seed 0; if there is another run already, the same with -2, -3, ... Of several runs
+/// `runs/cartpole-calibrated-doubt-0` for seed 0; if there is another run already, the same with -2, -3, ... Of several runs
 /// the one that is there already is meant.
 fn free_folder(config: &Config, settings: &[String], several: bool) -> PathBuf {
     let name = folder_name(config, settings);

@@ -12,8 +12,7 @@ use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
 /// A run of some seconds that passes through everything.
-const SHORT: [&str; 11] = [
-    "agent=\"adfq\"",
+const SHORT: [&str; 10] = [
     "steps=1200",
     "envs=2",
     "learning.warmup=200",

@@ -89,6 +89,7 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
     let only_conv = r#"network.layers=[{conv={filters=5, kernel=3, stride=2, padding="same"}}]"#;
     for (number, (env, agent, settings)) in [
         ("cartpole", "adfq", &[][..]),
+        ("cartpole", "calibrated", &[]),
         ("cartpole", "dqn", &["network.dueling=8"]),
         ("cartpole", "adfq", &["network.dueling=8", "network.layers=[]"]),
         ("minatar/breakout", "ddqn", &[]),
@@ -108,7 +109,7 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
         let mut compare = Command::new(&python);
         compare.args(["-c", COMPARE]).arg(&model).arg(env!("CARGO_BIN_EXE_adfq")).arg(&run);
         compare.arg(if env == "cartpole" { "numbers" } else { "bytes" });
-        compare.arg(if agent == "adfq" { "True" } else { "False" });
+        compare.arg(if ["adfq", "calibrated"].contains(&agent) { "True" } else { "False" });
         println!("{env} {agent} {settings:?}");
         succeed(compare);
     }

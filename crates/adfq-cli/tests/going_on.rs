@@ -97,7 +97,7 @@ fn a_finished_run_gives_its_memory_back_and_is_trained_longer_without() {
     succeed(train(&run, &[]));
     assert!(saved(&run, "replay-").is_empty());
     let told = said(resume(&run, &[]));
-    assert!(told.contains("is finished: cartpole, adfq with epsilon, seed 0: "), "{told}");
+    assert!(told.contains("is finished: cartpole, calibrated with epsilon, seed 0: "), "{told}");
     copy(&run, &again);
     let told = said(resume(&run, &["--steps", "1700"]));
     let lost = "this run is not exact: what environment 0 did up to step 1002 was lost";
@@ -267,11 +267,12 @@ fn folders_are_named_by_what_differs() {
     succeed(start(&discount));
     succeed(start(&[&discount[..], &["--seeds", "1,2"]].concat()));
     succeed(start(&[&discount[..], &["--seeds", "1,2", "--out", "sweep"]].concat()));
-    for name in ["runs/cartpole-adfq-thompson-0", "runs/cartpole-adfq-thompson-learning.discount=0.9-0"] {
+    for name in ["runs/cartpole-calibrated-doubt-0", "runs/cartpole-calibrated-doubt-learning.discount=0.9-0"]
+    {
         assert!(dir.path().join(name).join("result.json").exists(), "{name}");
     }
     for folder in ["runs", "sweep"] {
-        let name = format!("{folder}/cartpole-adfq-thompson-learning.discount=0.9-2");
+        let name = format!("{folder}/cartpole-calibrated-doubt-learning.discount=0.9-2");
         assert!(dir.path().join(&name).join("result.json").exists(), "{name}");
     }
     // The same sweep again has nothing to do.

@@ -405,7 +405,7 @@ fn beliefs_cannot_be_held_against_the_truth_where_nothing_can_be_saved() {
     let Some(python) = python() else { return };
     let folder = tempdir().unwrap();
     let run = folder.path().join("run");
-    let short = ["agent=\"adfq\"", "steps=60", "learning.warmup=20", "evaluation.final_episodes=1"];
+    let short = ["steps=60", "learning.warmup=20", "evaluation.final_episodes=1"];
     succeed(train("gym:CartPole-v1", &short, &run, &python));
     let mut beliefs = Command::new(env!("CARGO_BIN_EXE_adfq"));
     beliefs.arg("beliefs").arg(&run);

@@ -43,16 +43,16 @@ fn they_are_listed_with_what_they_reach() {
 #[test]
 fn a_training_takes_them_and_says_so() {
     let dir = tempdir().unwrap();
-    let (said, tuned) = train(&dir.path().join("tuned"), &[]);
+    let (said, tuned) = train(&dir.path().join("tuned"), &["--agent", "adfq"]);
     assert!(
         said.contains("settings tuned for cartpole and adfq") && said.contains("--preset default"),
         "{said}"
     );
-    let (said, general) = train(&dir.path().join("general"), &["--preset", "default"]);
+    let (said, general) = train(&dir.path().join("general"), &["--agent", "adfq", "--preset", "default"]);
     assert!(!said.contains("tuned"), "{said}");
     assert_eq!((tuned.replay.n_step, general.replay.n_step), (5, 1));
     // What is set on the command line goes before them.
-    let (_, own) = train(&dir.path().join("own"), &["--set", "replay.n_step=2"]);
+    let (_, own) = train(&dir.path().join("own"), &["--agent", "adfq", "--set", "replay.n_step=2"]);
     assert_eq!((own.replay.n_step, own.learning), (2, tuned.learning));
     // They belong to an agent and its policy.
     let (said, other) = train(&dir.path().join("epsilon"), &["--agents", "adfq-eps"]);

@@ -288,8 +288,8 @@ fn several_seeds_run_side_by_side_and_each_as_if_alone() {
     let output = succeed(train(&all, "cartpole", &["--seeds", "0..2", "--set", "steps=1000"]));
     assert!(String::from_utf8(output.stderr).unwrap().contains("3 of 3 runs finished"));
     succeed(train(&one, "cartpole", &["--seed", "1", "--set", "steps=1000"]));
-    assert_eq!(record(&of_sweep(&all, "cartpole-adfq-thompson", 1)), record(&one));
-    assert_ne!(record(&of_sweep(&all, "cartpole-adfq-thompson", 0)), record(&one));
+    assert_eq!(record(&of_sweep(&all, "cartpole-calibrated-doubt", 1)), record(&one));
+    assert_ne!(record(&of_sweep(&all, "cartpole-calibrated-doubt", 0)), record(&one));
 }
 
 #[test]
@@ -318,14 +318,14 @@ fn several_environments_run_side_by_side_and_are_resumed_together() {
     let short = ["--set", "steps=1000"];
     let said = String::from_utf8(succeed(train(&all, "cartpole,acrobot", &short)).stderr).unwrap();
     assert!(
-        said.contains("2 of 2 runs finished") && said.contains("acrobot, adfq with thompson, 1 run: mean"),
+        said.contains("2 of 2 runs finished") && said.contains("acrobot, calibrated with doubt, 1 run: mean"),
         "{said}"
     );
-    for run in ["cartpole adfq-thompson seed 0", "acrobot adfq-thompson seed 0"] {
+    for run in ["cartpole calibrated-doubt seed 0", "acrobot calibrated-doubt seed 0"] {
         assert!(said.lines().any(|line| line.contains("greedy return") && line.ends_with(run)), "{said}");
     }
     succeed(train(&one, "acrobot", &short));
-    let runs = ["cartpole", "acrobot"].map(|env| of_sweep(&all, &format!("{env}-adfq-thompson"), 0));
+    let runs = ["cartpole", "acrobot"].map(|env| of_sweep(&all, &format!("{env}-calibrated-doubt"), 0));
     assert_eq!(record(&runs[1]), record(&one));
     let before = runs.each_ref().map(|run| record(run));
     for run in &runs {

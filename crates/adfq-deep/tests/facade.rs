@@ -118,6 +118,24 @@ fn an_agent_without_beliefs_has_values_alone() {
 }
 
 #[test]
+fn without_an_agent_it_is_calibrated_and_that_of_the_paper_with_its_settings() {
+    let agent = |training: Training| {
+        let config = training.configs("cartpole").unwrap().0.remove(0);
+        (config.agent, config.policy)
+    };
+    let known = |agent: &str, policy: &str| (agent.to_owned(), policy.to_owned());
+    let with = |preset: &str| Training { preset: preset.to_owned(), ..Training::new("cartpole") };
+    assert_eq!(agent(Training::new("cartpole")), known("calibrated", "doubt"));
+    assert_eq!(agent(with("default")), known("calibrated", "doubt"));
+    assert_eq!(agent(with("paper")), known("adfq", "thompson"));
+    let policy = Training { policy: Some("epsilon".to_owned()), ..Training::new("cartpole") };
+    assert_eq!(agent(policy), known("calibrated", "epsilon"));
+    // A configuration is taken as it is.
+    let config = Some(adfq_deep::Config::for_env("cartpole").unwrap());
+    assert_eq!(agent(Training { config, ..Training::new("cartpole") }), known("adfq", "thompson"));
+}
+
+#[test]
 fn words_that_mean_nothing_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = |training: Training| training.run(folder.path().join("none")).unwrap_err().to_string();
