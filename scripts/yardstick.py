@@ -44,6 +44,7 @@ PARTS = {
 
 def train(args, part):
     envs, first, seeds, more = PARTS[part]
+    first = first if args.first_seed is None else args.first_seed
     for steps in sorted(set(envs.values())):
         several = ",".join(env for env in envs if envs[env] == steps)
         command = [args.adfq, "train", several, "--agents", args.agents, "--device", args.device]
@@ -139,6 +140,7 @@ def main():
     parser.add_argument("--agents", default=",".join(AGENTS), help="the agents, with commas between them")
     parser.add_argument("--jobs", type=int, help="runs at once")
     parser.add_argument("--seeds", type=int, help="fewer or more seeds than each part has")
+    parser.add_argument("--first-seed", type=int, help="other seeds than each part has, from this one on")
     parser.add_argument("--states", type=int, default=50)
     parser.add_argument("--rollouts", type=int, default=256)
     parser.add_argument("--tables", action="store_true", help="only write the tables")
