@@ -45,7 +45,7 @@ const LEAST: f32 = 1e-3;
 const LARGEST: usize = 10_000;
 /// The least ε of an episode that explores.
 const DITHER: f64 = 0.05;
-/// The least share of such episodes where states do not come again, as a part of the largest.
+/// What the share of such episodes is multiplied with at least, where states do not come again.
 const SELDOM: f64 = 0.2;
 
 /// How it is registered.
@@ -471,13 +471,16 @@ mod tests {
         assert_eq!((means(&found.0), found.1), (expected, errors));
     }
 
-    /// log √c moves towards that of δ² + γ² c′.
+    /// log √c moves towards that of δ² + γ² c′, where c′ is at most four times the variance of the batch's values.
     #[test]
     fn errors_add_up_along_the_policy() {
         let (learner, sample) = (practised(NAME), sample());
         let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
         let (mut algorithm, outputs) = (calibrated(), rows.outputs());
-        let widest = f64::from(widest(&batch, outputs.online));
+        let values: Vec<f64> =
+            (0..BATCH).map(|i| outputs.online[i * 4 + batch.action[i] as usize].into()).collect();
+        let mean = values.iter().sum::<f64>() / BATCH as f64;
+        let widest = 4.0 * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / BATCH as f64;
         let (slopes, errors) = slopes(&mut algorithm, &batch, &outputs);
         for (i, error) in errors.iter().enumerate() {
             let row = i * 4;

@@ -35,7 +35,7 @@ class Model:
 
     `env` is a native name (`"cartpole"`, `"minatar/breakout"`), a Gymnasium id, a `gymnasium.Env`, a list of functions that make
     one, or a `gymnasium.vector.VectorEnv`. `agent` is a name of `adfq.Model.agents()`, also with a policy, as `"adfq-eps"`; by
-    default that of the preset.
+    default Calibrated, or ADFQ where the preset is that of the paper.
 
     `out` is the run folder. It must hold nothing yet, and it stays. Without it the folder is a temporary one, which goes with the
     model. `device` is where the network learns: `"cpu"`, `"cuda"` or `"cuda:1"`. `eval_env` is what is evaluated in, if the
