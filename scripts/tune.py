@@ -353,7 +353,7 @@ def scored(path, steps):
 
 # --- Presets -----------------------------------------------------------------------------------------------------------
 
-HEAD = "# Found by scripts/tune.py and written by scripts/tune.py --presets from results/presets. Not to be edited by hand.\n"
+HEAD = "# Written by scripts/tune.py --presets from results/presets. docs/presets.md says how it was found. Not to be edited by hand.\n"
 # How agents explore whose policy is not ε-greedy.
 POLICIES = {"adfq": "thompson", "calibrated": "doubt"}
 # What stands for more than the environment that was searched.

@@ -16,8 +16,9 @@ Examples:
 ONNX: the input \"observation\" is what the network sees, a row for each observation: frames
 stacked along the innermost axis, channels innermost, bytes multiplied by their scale (1/255 for
 pixels). The outputs are \"mean\" and \"sd\" of Q(s,a) for each action, and \"action\", the first with
-the largest mean. DQN and Double DQN have no \"sd\". The beliefs of split, bootstrapped and
-calibrated are more than their network, and cannot be written as ONNX.
+the largest mean. DQN and Double DQN have no \"sd\". The beliefs of split and bootstrapped are more
+than their network, and cannot be written as ONNX; nor can those of calibrated where it uses its
+table, as on DeepSea.
 
 safetensors: the tensors of the network alone, of any agent. Dense weights are [in, out], those of
 convolutions [height, width, in, out].

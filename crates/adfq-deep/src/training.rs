@@ -103,7 +103,7 @@ pub struct Training {
     /// Agents with their policies. None stands for the configuration's, for that of the preset `paper`, or for Calibrated; and a
     /// policy of none for the agent's default.
     pub agents: Vec<(String, Option<String>)>,
-    /// A policy for the configuration's agent.
+    /// A policy where no agent is named.
     pub policy: Option<String>,
     /// Seeds. None stands for the configuration's.
     pub seeds: Vec<u64>,
