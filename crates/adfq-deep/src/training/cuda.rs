@@ -4,6 +4,7 @@ use super::{
     Begun, Ending, Job, Outcome, Ready, Watch, cores, ending, folders_of, in_order, name_checkpoint,
     note_times, noted,
 };
+use crate::evaluate::Player;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Result, Run, Timeline, Trainer};
 use rayon::ThreadPoolBuilder;
@@ -44,8 +45,8 @@ pub(super) fn train(
         }
     }
     let groups = grouped(kinds.into_values().collect(), together);
-    // Each has cores of its own: what a thread does while it waits for others is then the work of its own group.
-    let threads = (cores() / groups.len().max(1)).max(1);
+    let slow = groups.iter().flatten().any(|(_, run, _)| run.players.iter().any(Player::is_slow));
+    let threads = threads_of_each(groups.len(), cores(), slow);
     let trained: Vec<_> = std::thread::scope(|scope| {
         let spawn = |group| scope.spawn(|| train_beside(&device, group, threads, now, stop));
         let threads: Vec<_> = groups.into_iter().map(spawn).collect();
@@ -81,6 +82,14 @@ fn grouped<T>(kinds: Vec<Vec<T>>, together: Option<NonZeroUsize>) -> Vec<Vec<T>>
         }
     }
     groups
+}
+
+/// Threads of each group. They are its own: what a thread does while it waits for others is then the work of its own group.
+/// Where environments are slow, there are two threads for a core. While some groups wait for the GPU, and when those with
+/// faster games have finished, the others then have the cores.
+fn threads_of_each(groups: usize, cores: usize, slow: bool) -> usize {
+    let threads = if slow { 2 * cores } else { cores };
+    (threads / groups.max(1)).clamp(1, cores)
 }
 
 /// What runs must have in common to go step by step together on a GPU, as text.
@@ -201,6 +210,13 @@ mod tests {
         assert_eq!(sizes(&[3, 2], Some(1)), [1; 5]);
         assert_eq!(sizes(&[100], Some(100)), [100]);
         assert_eq!(sizes(&[100], Some(1000)), [100]);
+    }
+
+    #[test]
+    fn slow_environments_have_two_threads_for_a_core() {
+        let of = |groups, slow| threads_of_each(groups, 16, slow);
+        assert_eq!([of(1, false), of(4, false), of(12, false), of(40, false)], [16, 4, 1, 1]);
+        assert_eq!([of(1, true), of(4, true), of(12, true), of(40, true)], [16, 8, 2, 1]);
     }
 
     #[test]
