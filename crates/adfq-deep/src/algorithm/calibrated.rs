@@ -6,7 +6,8 @@
 //! ```text
 //! μ(s,a) → y = r + γ μ′(s′,b)                          Double DQN
 //! c(s,a) → (μ(s,a) - y)² + γ² c′(s′,b)                 errors add up along the policy, in the logarithm
-//! σ²     = κ c                                         κ: squared errors against own returns (`calibration.rs`)
+//! v      = ē(μ, c)²                                    errors against own returns where μ and c were alike (`local_error.rs`)
+//! σ²     = κ v                                         so that ±2σ hold 95 % of them (`calibration.rs`)
 //! ```
 //!
 //! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed as long as it has been
@@ -35,6 +36,8 @@ const NAME: &str = "calibrated";
 const OUTPUTS: usize = 2;
 /// Steps over which the spread of values is averaged.
 const MEMORY: f64 = 10_000.0;
+/// Steps over which σ is averaged for the metrics.
+const LATELY: f64 = 1_000.0;
 /// How much of the gradient goes to ρ.
 const RHO: f32 = 0.1;
 /// The variance of a value is at most so many times that of all values.
@@ -134,20 +137,23 @@ struct Kept {
     under: Vec<Under>,
 }
 
-/// Mean and mean square of the values of actions that were taken.
+/// Mean and mean square of the values of actions that were taken, and their mean σ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Spread {
     steps: u64,
     mean: f64,
     square: f64,
+    sd: f64,
 }
 
 impl Spread {
-    fn see(&mut self, value: f32) {
+    fn see(&mut self, value: f32, sd: f32) {
         self.steps += 1;
         let (rate, value) = (1.0 / (self.steps as f64).min(MEMORY), f64::from(value));
         self.mean += rate * (value - self.mean);
         self.square += rate * (value * value - self.square);
+        let rate = 1.0 / (self.steps as f64).min(LATELY);
+        self.sd += rate * (f64::from(sd) - self.sd);
     }
 
     /// S², the variance of values.
@@ -237,16 +243,17 @@ impl Calibrated {
         let best = table.and_then(|table| table.best(state));
         let widest = WIDEST * self.kept.spread.var();
         let belief = |action: usize| {
-            let (network, var) = (row[action], var(row[self.actions + action], widest));
+            let (network, own) = (row[action], var(row[self.actions + action], widest));
+            let var = self.kept.calibration.expected(network, own);
             let Some((table, best)) = table.zip(best) else {
-                return Held { means: [network; 2], believed: 0, var, reward: 0.0 };
+                return Held { means: [network; 2], believed: 0, own, var, reward: 0.0 };
             };
             // A pair that was never tried is no reason to leave those that were: that is what exploration is for.
             let value = table.value(state, action).unwrap_or(network.min(best));
             let believed = usize::from(self.kept.calibration.prefers_table());
             let doubt = table.doubt(state, action);
             let var = [var, self.kept.spread.var() * doubt * doubt][believed];
-            Held { means: [network, value], believed, var, reward: 0.0 }
+            Held { means: [network, value], believed, own, var, reward: 0.0 }
         };
         (0..self.actions).map(belief).collect()
     }
@@ -290,7 +297,7 @@ impl Calibrated {
         }
         // Where it was cut off, the last step's own mean stands for what followed.
         if let Some((last, steps)) = held.split_last() {
-            let (steps, beyond) = if terminated { (&held[..], 0.0) } else { (steps, last.mean()) };
+            let (steps, beyond) = if terminated { (&held[..], None) } else { (steps, Some(last.mean())) };
             self.kept.calibration.learn(steps, self.config.learning.discount, beyond);
         }
     }
@@ -363,9 +370,13 @@ impl Algorithm for Calibrated {
         if self.table().is_some() {
             return None;
         }
-        let ratio = self.kept.calibration.ratio();
-        let (least, most) = (self.sd(0.0), self.sd(WIDEST * self.kept.spread.var()));
-        Some(Readout::Gaussian { ratio, min_var: least * least, max_var: most * most })
+        let Kept { calibration, spread, .. } = &self.kept;
+        let (widest, local) = (WIDEST * spread.var(), calibration.local().cloned());
+        let [least, most] =
+            [0.0, if local.is_some() { f32::INFINITY } else { widest }].map(|var| self.sd(var));
+        let local = local.map(|local| (local, widest));
+        let (min_var, max_var) = (least * least, most * most);
+        Some(Readout::Gaussian { ratio: calibration.ratio(), min_var, max_var, local })
     }
 
     fn sees_observations(&self) -> bool {
@@ -382,15 +393,22 @@ impl Algorithm for Calibrated {
         let success = self.kept.successes.see(&received);
         self.kept.under[env].succeeded |= success;
         let Received { action, reward, terminated, ended } = received;
+        let wanders = self.table().is_none() && self.kept.under[env].mode == Mode::Explore;
         let Last { state, beliefs } = &self.last[env];
         let Some(&held) = beliefs.get(action) else { return };
-        self.kept.spread.see(held.mean());
+        let sd = self.sd(held.var);
+        self.kept.spread.see(held.mean(), sd);
         let under = &mut self.kept.under[env];
         if let Some(memory) = &mut self.kept.memory {
             memory.visit(*state, action);
             under.passed.push(Passed { state: *state, action, reward });
         }
-        if under.mode == Mode::Greedy {
+        if wanders {
+            // From its last action that was not the best on, an exploring episode follows the means too.
+            let best = beliefs.iter().all(|other| other.mean() <= held.mean());
+            under.held.truncate(if best { under.held.len() } else { 0 });
+        }
+        if wanders || under.mode == Mode::Greedy {
             under.held.push(Held { reward, ..held });
         }
         if ended && std::mem::take(&mut under.succeeded) {
@@ -401,8 +419,9 @@ impl Algorithm for Calibrated {
         }
     }
 
-    fn calibrated(&self, sigma: f64) -> f64 {
-        f64::from(self.sd((sigma * sigma) as f32))
+    /// That of the actions taken: what the network gives in a batch is not of the same size.
+    fn calibrated(&self, _: f64) -> f64 {
+        self.kept.spread.sd
     }
 
     fn metrics(&self) -> &'static [&'static str] {
@@ -525,6 +544,25 @@ mod tests {
         }
         // 4 sd of a fair coin.
         assert!((160..=240).contains(&explored), "{explored}");
+    }
+
+    /// Returns are samples of the agent's own Q from the last action on that was not the best.
+    #[test]
+    fn an_exploring_episode_is_held_against_its_end() {
+        let steps_held = |mode: Mode, actions: &[usize]| {
+            let mut algorithm = calibrated();
+            for (i, &action) in actions.iter().enumerate() {
+                algorithm.kept.under[0].mode = mode;
+                scores(&mut algorithm, Some(0));
+                let ended = i + 1 == actions.len();
+                algorithm.received(0, Received { action, reward: 1.0, terminated: ended, ended });
+            }
+            algorithm.kept.calibration.known()
+        };
+        // The second action has the larger mean.
+        assert_eq!(steps_held(Mode::Explore, &[1, 0, 1, 0, 1, 1]), 3);
+        assert_eq!(steps_held(Mode::Explore, &[1, 1, 0]), 1);
+        assert_eq!(steps_held(Mode::Greedy, &[1, 1, 1, 1]), 4);
     }
 
     /// P(k or more) = 1/k.

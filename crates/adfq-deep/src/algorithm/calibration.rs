@@ -1,29 +1,34 @@
 //! Beliefs held against the returns that followed, while an agent trains.
 //!
-//! In an episode without exploration the discounted return G that followed on (s,a) is a sample of Q of the agent's own policy.
-//! It is compared with the mean Q̂ that was believed when the action was taken. The variance v that the network gives says where
-//! errors are to be expected, and not how large they are. Over the last steps
+//! Where an episode follows the means from (s,a) on, the discounted return G is a sample of Q of the agent's own policy. It is
+//! compared with the mean Q̂ that was believed when the action was taken. The variance v that is expected says where errors are
+//! large ([`LocalError`]), and not how large they are. Over the last steps
 //!
 //! ```text
 //! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v
 //! ```
 //!
 //! so that ±2σ held as many of these returns as a Gaussian should. A return is evidence that no bootstrapped target has touched,
-//! and each step counts once, however often it is replayed.
+//! and each step counts once, however often it is replayed. v is what was expected before G was known.
 
+use super::local_error::{Known, LocalError};
 use serde::{Deserialize, Serialize};
 
 /// Steps whose errors are remembered.
 const MEMORY: usize = 4_096;
 /// Steps before anything is said.
 const ENOUGH: usize = 64;
+/// Steps before it is said where errors are large, and new ones before it is worked out again.
+const AGAIN: usize = 256;
 /// The probability of ±2σ.
 const WITHIN: f64 = 0.9545;
 
 /// What was believed when an action was taken, and what it paid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Held {
-    /// The variance before calibration.
+    /// The network's variance.
+    pub own: f32,
+    /// The variance that was expected, before calibration.
     pub var: f32,
     /// The mean by the network, and by the table of pairs that were tried.
     pub means: [f32; 2],
@@ -43,12 +48,17 @@ impl Held {
 /// A step whose return is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Error {
-    /// The error of the mean that was believed.
-    believed: f32,
-    /// Its square as a multiple of the variance before calibration.
+    held: Held,
+    /// The errors of the network and of the table.
+    errors: [f32; 2],
+    /// The square of the error of what was believed, as a multiple of the variance that was expected.
     ratio: f32,
-    /// The squared errors of the network and of the table.
-    squares: [f32; 2],
+}
+
+impl Error {
+    fn believed(&self) -> f32 {
+        self.errors[self.held.believed]
+    }
 }
 
 /// The last steps whose returns are known.
@@ -57,6 +67,10 @@ pub(super) struct Calibration {
     errors: Vec<Error>,
     /// Where the next one goes.
     next: usize,
+    /// Where the network's errors are large.
+    local: Option<LocalError>,
+    /// Steps since that was worked out.
+    since: usize,
     /// κ.
     ratio: f32,
     /// The largest error.
@@ -67,31 +81,59 @@ pub(super) struct Calibration {
 
 impl Default for Calibration {
     fn default() -> Self {
-        Self { errors: vec![], next: 0, ratio: 1.0, worst: f32::INFINITY, squares: [0.0; 2] }
+        let (ratio, worst) = (1.0, f32::INFINITY);
+        Self { errors: vec![], next: 0, local: None, since: 0, ratio, worst, squares: [0.0; 2] }
     }
 }
 
 impl Calibration {
-    /// Takes in an episode. What lies beyond its last step is worth `beyond`, 0 where it terminated.
-    pub fn learn(&mut self, steps: &[Held], discount: f32, beyond: f32) {
-        let mut value = beyond;
-        for step in steps.iter().rev() {
-            value = step.reward + discount * value;
-            let believed = step.mean() - value;
-            let squares = step.means.map(|mean| (mean - value).powi(2));
-            self.push(Error { believed, ratio: believed * believed / step.var, squares });
+    /// Takes in an episode, or its end, in which the means were followed. Where it was cut off, `beyond` is what was believed
+    /// of the last state.
+    ///
+    /// The error of that belief has the weight γᵏ in the return of k steps before. If the two errors are alike, 1 - γᵏ of the
+    /// error is seen. In the second half of an episode, steps of which less than half would be seen do not count.
+    pub fn learn(&mut self, steps: &[Held], discount: f32, beyond: Option<f32>) {
+        let (mut value, mut unseen) = (beyond.unwrap_or(0.0), f32::from(u8::from(beyond.is_some())));
+        for (place, &held) in steps.iter().enumerate().rev() {
+            value = held.reward + discount * value;
+            unseen *= discount;
+            if unseen <= 0.5 || place < steps.len() / 2 && unseen < 1.0 {
+                self.push(held, held.means.map(|mean| (mean - value) / (1.0 - unseen)));
+            }
+        }
+        if self.since >= AGAIN {
+            self.locate();
         }
         if self.errors.len() >= ENOUGH {
             self.look();
         }
     }
 
-    fn push(&mut self, error: Error) {
+    fn push(&mut self, held: Held, errors: [f32; 2]) {
+        let error = Error { held, errors, ratio: errors[held.believed].powi(2) / held.var };
         match self.errors.len() < MEMORY {
             true => self.errors.push(error),
             false => self.errors[self.next] = error,
         }
         self.next = (self.next + 1) % MEMORY;
+        self.since += 1;
+    }
+
+    /// Works out where the network's errors are large.
+    fn locate(&mut self) {
+        let known = |error: &Error| Known {
+            mean: error.held.means[0],
+            var: error.held.own,
+            error: error.errors[0].abs(),
+        };
+        let local = LocalError::fit(&self.errors.iter().map(known).collect::<Vec<_>>());
+        if self.local.is_none() {
+            // What the network itself expected is of another size.
+            for error in self.errors.iter_mut().filter(|error| error.held.believed == 0) {
+                error.ratio = (error.errors[0] / local.size(error.held.means[0], error.held.own)).powi(2);
+            }
+        }
+        (self.local, self.since) = (Some(local), 0);
     }
 
     /// Works out what is asked for at every step.
@@ -100,12 +142,29 @@ impl Calibration {
         let rank = (WITHIN * (ratios.len() - 1) as f64) as usize;
         let (_, quantile, _) = ratios.select_nth_unstable_by(rank, f32::total_cmp);
         self.ratio = (*quantile / 4.0).clamp(f32::MIN_POSITIVE, f32::MAX);
-        self.worst = self.errors.iter().fold(0.0, |worst, error| worst.max(error.believed.abs()));
+        self.worst = self.errors.iter().fold(0.0, |worst, error| worst.max(error.believed().abs()));
         let mean = |of: usize| {
-            let sum: f64 = self.errors.iter().map(|error| f64::from(error.squares[of])).sum();
+            let sum: f64 = self.errors.iter().map(|error| f64::from(error.errors[of]).powi(2)).sum();
             sum / self.errors.len() as f64
         };
         self.squares = [mean(0), mean(1)];
+    }
+
+    /// The variance that is expected of a belief of the network, before calibration.
+    pub fn expected(&self, mean: f32, own: f32) -> f32 {
+        let local = self.local.as_ref();
+        local.map_or(own, |local| local.size(mean, own).powi(2).max(f32::MIN_POSITIVE))
+    }
+
+    /// Where the network's errors are large, once that is known.
+    pub fn local(&self) -> Option<&LocalError> {
+        self.local.as_ref()
+    }
+
+    /// Steps that are remembered.
+    #[cfg(test)]
+    pub fn known(&self) -> usize {
+        self.errors.len()
     }
 
     /// κ, and 1 before enough is known.
@@ -127,7 +186,7 @@ impl Calibration {
     pub fn errors(&self) -> (f64, f64) {
         let count = self.errors.len() as f64;
         let sum = |of: fn(f64) -> f64| {
-            self.errors.iter().map(|error| of(f64::from(error.believed))).sum::<f64>() / count
+            self.errors.iter().map(|error| of(f64::from(error.believed()))).sum::<f64>() / count
         };
         (sum(|error| error), sum(|error| error * error).sqrt())
     }
@@ -141,7 +200,7 @@ mod tests {
     use rand_distr::StandardNormal;
 
     fn held(mean: f32, var: f32, reward: f32) -> Held {
-        Held { var, means: [mean, 0.0], believed: 0, reward }
+        Held { own: var, var, means: [mean, 0.0], believed: 0, reward }
     }
 
     /// Errors have 3 times the sd that was said, whatever it was: σ becomes three times as large.
@@ -152,7 +211,7 @@ mod tests {
         for _ in 0..6_000 {
             let var = rng.random_range(0.1..4.0_f32);
             let error: f32 = rng.sample(StandardNormal);
-            calibration.learn(&[held(3.0 * var.sqrt() * error, var, 0.0)], 0.9, 0.0);
+            calibration.learn(&[held(3.0 * var.sqrt() * error, var, 0.0)], 0.9, None);
         }
         // Over 4,096 steps the quantile of a squared normal number, 4, has an sd of .12.
         assert!((calibration.ratio() / 9.0 - 1.0).abs() < 4.0 * 0.12 / 4.0, "{}", calibration.ratio());
@@ -163,19 +222,56 @@ mod tests {
     #[test]
     fn errors_are_those_of_discounted_returns() {
         let mut calibration = Calibration::default();
-        // Returns: 1 + .5 · (2 + .5 · 8) = 4, and 2 + .5 · 8 = 6.
-        calibration.learn(&[held(5.0, 1.0, 1.0), held(4.0, 1.0, 2.0)], 0.5, 8.0);
+        // Returns: 1 + .5 · (2 + .5 · 8) = 4, 2 + .5 · 8 = 6, and 8.
+        calibration.learn(&[held(5.0, 1.0, 1.0), held(4.0, 1.0, 2.0), held(8.0, 1.0, 8.0)], 0.5, None);
         let (mean, rms) = calibration.errors();
-        assert!((mean + 0.5).abs() < 1e-9 && (rms - 2.5_f64.sqrt()).abs() < 1e-9, "{mean} {rms}");
+        assert!((mean + 1.0 / 3.0).abs() < 1e-6, "{mean}");
+        assert!((rms - (5.0_f64 / 3.0).sqrt()).abs() < 1e-6, "{rms}");
+    }
+
+    /// A mean that is 2 too large everywhere is found to be, although the rest of an episode that was cut off is believed to be
+    /// worth 2 too much too.
+    #[test]
+    fn what_was_cut_off_is_made_up_for() {
+        let (mut calibration, step) = (Calibration::default(), held(-8.0, 1.0, -1.0));
+        calibration.learn(&[step; 50], 0.9, Some(-8.0));
+        let (mean, rms) = calibration.errors();
+        assert!((mean - 2.0).abs() < 1e-5 && (rms - 2.0).abs() < 1e-5, "{mean} {rms}");
+        // .9⁷ < ½ < .9⁶: the last six steps show too little, unless they are in the first half.
+        assert_eq!(calibration.errors.len(), 44);
+        calibration.learn(&[step; 4], 0.9, Some(-8.0));
+        assert_eq!(calibration.errors.len(), 46);
+        calibration.learn(&[step; 4], 1.0, Some(-8.0));
+        assert_eq!(calibration.errors.len(), 46);
+    }
+
+    /// The network says the opposite of where its errors are. After a while σ says where they are.
+    #[test]
+    fn it_learns_where_errors_are_large() {
+        let (mut calibration, mut rng) = (Calibration::default(), stream(6, "errors"));
+        let mut belief = |mean: f32| {
+            let error: f32 = rng.sample(StandardNormal);
+            let size = if mean > 0.0 { 5.0 } else { 0.5 };
+            (Held { means: [mean; 2], ..held(mean, 1.0 / size, 0.0) }, mean - size * error)
+        };
+        for step in 0..8_000 {
+            let (held, value) = belief(if step % 3 == 0 { 10.0 } else { -10.0 });
+            let var = calibration.expected(held.mean(), held.own);
+            calibration.learn(&[Held { reward: value, var, ..held }], 0.9, None);
+        }
+        let sd = |mean: f32, own: f32| calibration.sd(calibration.expected(mean, own));
+        let [large, small] = [sd(10.0, 0.2), sd(-10.0, 2.0)];
+        assert!((large / 5.0 - 1.0).abs() < 0.2 && (small / 0.5 - 1.0).abs() < 0.4, "{large} {small}");
     }
 
     #[test]
     fn the_table_is_preferred_where_it_was_no_worse() {
         let mut calibration = Calibration::default();
-        let both = |network, table| Held { var: 1.0, means: [network, table], believed: 0, reward: 1.0 };
-        calibration.learn(&[both(3.0, 1.5); 100], 0.0, 0.0);
+        let both =
+            |network, table| Held { own: 1.0, var: 1.0, means: [network, table], believed: 0, reward: 1.0 };
+        calibration.learn(&[both(3.0, 1.5); 100], 0.0, None);
         assert!(calibration.prefers_table());
-        calibration.learn(&[both(1.1, 2.0); MEMORY], 0.0, 0.0);
+        calibration.learn(&[both(1.1, 2.0); MEMORY], 0.0, None);
         assert!(!calibration.prefers_table());
     }
 }

@@ -14,6 +14,7 @@ mod device;
 mod double_dqn;
 mod dqn;
 mod episodic;
+mod local_error;
 mod own_variance;
 mod registry;
 mod split;
@@ -24,6 +25,7 @@ pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
 pub use calibrated::CalibratedSettings;
 pub use device::{CudaLoss, Keeps, Visits};
+pub use local_error::LocalError;
 pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
 
@@ -260,11 +262,12 @@ impl Estimate {
 }
 
 /// How the outputs of a network become estimates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Readout {
     /// The one group of outputs is Q.
     Values,
-    /// The first group is μ, the second ρ = -log σ before calibration: σ² = κ e^-2ρ, kept within limits.
+    /// The first group is μ, the second ρ = -log √c. σ² = κ c or, where it is known how large errors are, κ ē(μ, c)²; within
+    /// limits.
     Gaussian {
         /// κ, 1 without calibration.
         ratio: f32,
@@ -272,6 +275,8 @@ pub enum Readout {
         min_var: f32,
         /// Largest variance.
         max_var: f32,
+        /// ē, the expected size of an error, and the largest c that it is asked for.
+        local: Option<(LocalError, f32)>,
     },
 }
 

@@ -6,7 +6,7 @@
 mod messages;
 
 use super::origin;
-use crate::algorithm::Readout;
+use crate::algorithm::{LocalError, Readout};
 use crate::{Agent, Error, Result};
 use adfq_files::protobuf::Message;
 use adfq_nn::{Head, Layer, Padding, Spec, Tensor};
@@ -183,15 +183,19 @@ impl Graph<'_> {
     fn read(&mut self, readout: &Readout, groups: &[String], actions: usize) -> Vec<Message> {
         self.nodes.push(node("Identity", &[&groups[0]], &["mean"], vec![]));
         let mut outputs = vec![rows("mean", &[actions])];
-        if let Readout::Gaussian { ratio, min_var, max_var } = *readout {
-            let [minus_two, least, most] = [("minus_two", -2.0), ("min_var", min_var), ("max_var", max_var)]
-                .map(|(name, value)| self.constant(name, value));
+        if let Readout::Gaussian { ratio, min_var, max_var, local } = readout {
+            let [minus_two, least, most, ratio] =
+                [("minus_two", -2.0), ("min_var", *min_var), ("max_var", *max_var), ("ratio", *ratio)]
+                    .map(|(name, value)| self.constant(name, value));
             let log_var = self.node("Mul", &[&groups[1], &minus_two], vec![]);
             let mut var = self.node("Exp", &[&log_var], vec![]);
-            if ratio != 1.0 {
-                let ratio = self.constant("ratio", ratio);
-                var = self.node("Mul", &[&var, &ratio], vec![]);
+            if let Some((local, widest)) = local {
+                let widest = self.constant("widest", *widest);
+                let own = self.node("Min", &[&var, &widest], vec![]);
+                let size = self.expected_error(local, &groups[0], &own);
+                var = self.node("Mul", &[&size, &size], vec![]);
             }
+            let var = self.node("Mul", &[&var, &ratio], vec![]);
             let var = self.node("Clip", &[&var, &least, &most], vec![]);
             self.nodes.push(node("Sqrt", &[&var], &["sd"], vec![]));
             outputs.push(rows("sd", &[actions]));
@@ -199,6 +203,44 @@ impl Graph<'_> {
         self.nodes.push(node("ArgMax", &["mean"], &["action"], vec![int("axis", 1), int("keepdims", 0)]));
         outputs.push(choices("action"));
         outputs
+    }
+
+    /// ē(μ, c): what lies at the knots around, each with its share. With the shares u of means and w of variances, one for each
+    /// knot, it is u M w.
+    fn expected_error(&mut self, local: &LocalError, mean: &str, var: &str) -> String {
+        let [means, vars] = local.knots();
+        let [up, right] = [("means", means, mean), ("vars", vars, var)]
+            .map(|(name, knots, value)| self.shares(name, knots, value));
+        self.initial.push(floats("error_sizes", &[means.len(), vars.len()], local.sizes()));
+        let across = self.node("MatMul", &[&up, "error_sizes"], vec![]);
+        let parts = self.node("Mul", &[&across, &right], vec![]);
+        self.initial.push(sizes("last_axis", &[2]));
+        self.node("ReduceSum", &[&parts, "last_axis"], vec![int("keepdims", 0)])
+    }
+
+    /// The share that each knot has in a value. The place p among the knots is the sum of how far the value is on the way from each
+    /// one to the next, between 0 and 1, and the share of knot i is max(0, 1 - |p - i|).
+    fn shares(&mut self, name: &str, knots: &[f32], value: &str) -> String {
+        let last = knots.len() - 1;
+        let steep = |pair: &[f32]| (1.0 / (pair[1] - pair[0])).min(1e30);
+        let slopes: Vec<f32> = knots.windows(2).map(steep).collect();
+        let numbers: Vec<f32> = (0..=last).map(|i| i as f32).collect();
+        let [from, slope, number] = ["from", "slope", "number"].map(|part| format!("{name}_{part}"));
+        self.initial.push(floats(&from, &[last], &knots[..last]));
+        self.initial.push(floats(&slope, &[last], &slopes));
+        self.initial.push(floats(&number, &[last + 1], &numbers));
+        let (axis, zero, one) = (format!("{name}_axis"), format!("{name}_zero"), format!("{name}_one"));
+        self.initial.push(sizes(&axis, &[2]));
+        let [zero, one] = [(&zero, 0.0), (&one, 1.0)].map(|(name, value)| self.constant(name, value));
+        let value = self.node("Unsqueeze", &[value, &axis], vec![]);
+        let beyond = self.node("Sub", &[&value, &from], vec![]);
+        let way = self.node("Mul", &[&beyond, &slope], vec![]);
+        let way = self.node("Clip", &[&way, &zero, &one], vec![]);
+        let place = self.node("ReduceSum", &[&way, &axis], vec![int("keepdims", 1)]);
+        let apart = self.node("Sub", &[&place, &number], vec![]);
+        let apart = self.node("Abs", &[&apart], vec![]);
+        let share = self.node("Sub", &[&one, &apart], vec![]);
+        self.node("Relu", &[&share], vec![])
     }
 }
 
