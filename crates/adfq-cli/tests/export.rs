@@ -90,6 +90,8 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
     for (number, (env, agent, settings)) in [
         ("cartpole", "adfq", &[][..]),
         ("cartpole", "calibrated", &[]),
+        // Every episode is held against its returns, so that there are enough to say where errors are large.
+        ("cartpole", "calibrated", &["calibrated.explore=0"]),
         ("cartpole", "dqn", &["network.dueling=8"]),
         ("cartpole", "adfq", &["network.dueling=8", "network.layers=[]"]),
         ("minatar/breakout", "ddqn", &[]),
@@ -106,6 +108,10 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
         let mut export = adfq(&["export"]);
         export.arg(&run).arg(&model);
         succeed(export);
+        if settings == ["calibrated.explore=0"] {
+            let written = std::fs::read(&model).unwrap();
+            assert!(written.windows(11).any(|name| name == b"error_sizes"));
+        }
         let mut compare = Command::new(&python);
         compare.args(["-c", COMPARE]).arg(&model).arg(env!("CARGO_BIN_EXE_adfq")).arg(&run);
         compare.arg(if env == "cartpole" { "numbers" } else { "bytes" });

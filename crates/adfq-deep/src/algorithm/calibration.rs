@@ -5,7 +5,7 @@
 //! large ([`LocalError`]), and not how large they are. Over the last steps
 //!
 //! ```text
-//! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v
+//! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v       of all these steps or the newest, which is larger
 //! ```
 //!
 //! so that ±2σ held as many of these returns as a Gaussian should. A return is evidence that no bootstrapped target has touched,
@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// Steps whose errors are remembered.
 const MEMORY: usize = 4_096;
+/// The newest of them. Where these have larger errors than was expected, as when much is learned at once, they alone decide.
+const LATELY: usize = 1_024;
 /// Steps before anything is said.
 const ENOUGH: usize = 64;
 /// Steps before it is said where errors are large, and new ones before it is worked out again.
@@ -138,10 +140,11 @@ impl Calibration {
 
     /// Works out what is asked for at every step.
     fn look(&mut self) {
-        let mut ratios: Vec<f32> = self.errors.iter().map(|error| error.ratio).collect();
-        let rank = (WITHIN * (ratios.len() - 1) as f64) as usize;
-        let (_, quantile, _) = ratios.select_nth_unstable_by(rank, f32::total_cmp);
-        self.ratio = (*quantile / 4.0).clamp(f32::MIN_POSITIVE, f32::MAX);
+        let lately = self.errors.len().min(LATELY);
+        let newest = (self.next + MEMORY - lately)..(self.next + MEMORY);
+        let newest = newest.map(|place| self.errors[place % MEMORY].ratio).collect();
+        let quantile = quantile(self.errors.iter().map(|error| error.ratio).collect()).max(quantile(newest));
+        self.ratio = (quantile / 4.0).clamp(f32::MIN_POSITIVE, f32::MAX);
         self.worst = self.errors.iter().fold(0.0, |worst, error| worst.max(error.believed().abs()));
         let mean = |of: usize| {
             let sum: f64 = self.errors.iter().map(|error| f64::from(error.errors[of]).powi(2)).sum();
@@ -190,6 +193,12 @@ impl Calibration {
         };
         (sum(|error| error), sum(|error| error * error).sqrt())
     }
+}
+
+/// The number below which a share `WITHIN` of them lies.
+fn quantile(mut numbers: Vec<f32>) -> f32 {
+    let rank = (WITHIN * (numbers.len() - 1) as f64) as usize;
+    *numbers.select_nth_unstable_by(rank, f32::total_cmp).1
 }
 
 #[cfg(test)]
