@@ -4,8 +4,8 @@ use crate::dense::Dense;
 use crate::network::{Kind, Network};
 use crate::{Error, Result, Spec};
 
-/// Multiply-adds of a forward pass of the whole batch below which nothing runs in parallel.
-const PARALLEL_WORK: usize = 1 << 20;
+/// Multiply-adds of a forward pass of the whole batch below which nothing runs in parallel: to wake a core takes as long.
+const PARALLEL_WORK: usize = 1 << 22;
 /// The same for copies that run beside each other.
 const COPY_WORK: usize = 1 << 16;
 /// Rows that one thread takes at a time, where rows run in parallel.

@@ -393,7 +393,8 @@ impl Algorithm for Calibrated {
         let success = self.kept.successes.see(&received);
         self.kept.under[env].succeeded |= success;
         let Received { action, reward, terminated, ended } = received;
-        let wanders = self.table().is_none() && self.kept.under[env].mode == Mode::Explore;
+        // Where the table leads, an exploring episode goes to what is in doubt as long as it lasts.
+        let seeks = self.table().is_some() && self.kept.under[env].mode == Mode::Explore;
         let Last { state, beliefs } = &self.last[env];
         let Some(&held) = beliefs.get(action) else { return };
         let sd = self.sd(held.var);
@@ -403,12 +404,11 @@ impl Algorithm for Calibrated {
             memory.visit(*state, action);
             under.passed.push(Passed { state: *state, action, reward });
         }
-        if wanders {
-            // From its last action that was not the best on, an exploring episode follows the means too.
-            let best = beliefs.iter().all(|other| other.mean() <= held.mean());
-            under.held.truncate(if best { under.held.len() } else { 0 });
+        // From the last action on that was not the best by the means, an episode follows them.
+        if seeks || beliefs.iter().any(|other| other.mean() > held.mean()) {
+            under.held.clear();
         }
-        if wanders || under.mode == Mode::Greedy {
+        if !seeks {
             under.held.push(Held { reward, ..held });
         }
         if ended && std::mem::take(&mut under.succeeded) {
