@@ -420,8 +420,8 @@ impl Algorithm for Calibrated {
     }
 
     /// That of the actions taken: what the network gives in a batch is not of the same size.
-    fn calibrated(&self, _: f64) -> f64 {
-        self.kept.spread.sd
+    fn mean_sigma(&self) -> Option<f64> {
+        Some(self.kept.spread.sd)
     }
 
     fn metrics(&self) -> &'static [&'static str] {
@@ -444,6 +444,11 @@ impl Algorithm for Calibrated {
         let room = |kept: &Kept| kept.memory.as_ref().map(EpisodicMemory::shape);
         if kept.under.len() != self.kept.under.len() || room(&kept) != room(&self.kept) {
             return Err("it has other environments, or room for other pairs".to_owned());
+        }
+        if !kept.calibration.is_whole()
+            || kept.under.iter().flat_map(|one| &one.held).any(|held| held.believed > 1)
+        {
+            return Err("what it remembers of its errors is not whole".to_owned());
         }
         self.kept = kept;
         Ok(())

@@ -1,8 +1,8 @@
 //! Beliefs held against the returns that followed, while an agent trains.
 //!
 //! Where an episode follows the means from (s,a) on, the discounted return G is a sample of Q of the agent's own policy. It is
-//! compared with the mean Q̂ that was believed when the action was taken. The variance v that is expected says where errors are
-//! large ([`LocalError`]), and not how large they are. Over the last steps
+//! compared with the mean Q̂ that was believed when the action was taken. The variance v that was expected ([`LocalError`]) says
+//! where errors are larger than elsewhere. κ says how large they are. Over the last steps
 //!
 //! ```text
 //! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v       of all these steps or the newest, which is larger
@@ -89,6 +89,16 @@ impl Default for Calibration {
 }
 
 impl Calibration {
+    /// Whether it can be gone on with. One that was read from a file may not.
+    pub fn is_whole(&self) -> bool {
+        let place =
+            if self.errors.len() < MEMORY { self.next == self.errors.len() } else { self.next < MEMORY };
+        place
+            && self.errors.len() <= MEMORY
+            && self.errors.iter().all(|error| error.held.believed < error.errors.len())
+            && self.local.as_ref().is_none_or(LocalError::is_whole)
+    }
+
     /// Takes in an episode, or its end, in which the means were followed. Where it was cut off, `beyond` is what was believed
     /// of the last state.
     ///
@@ -210,6 +220,25 @@ mod tests {
 
     fn held(mean: f32, var: f32, reward: f32) -> Held {
         Held { own: var, var, means: [mean, 0.0], believed: 0, reward }
+    }
+
+    /// What a file holds may have been written by another program.
+    #[test]
+    fn one_with_missing_parts_is_told() {
+        let mut calibration = Calibration::default();
+        calibration.learn(&[held(1.0, 1.0, 0.0); 300], 0.9, None);
+        assert!(calibration.is_whole() && calibration.local.is_some());
+        let broken: [fn(&mut Calibration); 4] = [
+            |it| it.next = 7,
+            |it| it.errors[3].held.believed = 2,
+            |it| it.errors.truncate(200),
+            |it| it.errors.resize(MEMORY + 1, it.errors[0]),
+        ];
+        for breaks in broken {
+            let mut one = calibration.clone();
+            breaks(&mut one);
+            assert!(!one.is_whole());
+        }
     }
 
     /// Errors have 3 times the sd that was said, whatever it was: σ becomes three times as large.

@@ -49,6 +49,11 @@ impl LocalError {
         found
     }
 
+    /// Whether it has as many numbers as it needs. One that was read from a file may not.
+    pub(super) fn is_whole(&self) -> bool {
+        self.knots.iter().all(|knots| knots.len() == KNOTS) && self.sizes.len() == KNOTS * KNOTS
+    }
+
     /// The size of error that is expected of such a belief.
     pub(super) fn size(&self, mean: f32, var: f32) -> f32 {
         self.around(mean, var).iter().map(|&(knot, share)| share * self.sizes[knot]).sum()

@@ -74,9 +74,9 @@ pub trait Algorithm: Send + Sync {
     /// What followed on an action in training, with the reward as training sees it.
     fn received(&mut self, _env: usize, _received: Received) {}
 
-    /// The mean σ of batches as metrics show it, where [`Loss::mean_sigma`] is one before calibration.
-    fn calibrated(&self, sigma: f64) -> f64 {
-        sigma
+    /// The mean σ that metrics show, where it is not [`Loss::mean_sigma`].
+    fn mean_sigma(&self) -> Option<f64> {
+        None
     }
 
     /// Names of the metrics that it has beside those of all.

@@ -459,14 +459,14 @@ impl Run {
 
     /// The row of metrics as it would be now, without the algorithm's own columns. Nothing changes by looking.
     pub fn peek(&self) -> Metrics {
-        self.calibrated(self.stats.peek(self.step, self.explorer.epsilon(self.step, self.step_before())))
+        self.with_sigma(self.stats.peek(self.step, self.explorer.epsilon(self.step, self.step_before())))
     }
 
-    /// The row with σ as the algorithm calibrates it.
-    fn calibrated(&self, row: Metrics) -> Metrics {
-        match row.mean_sigma.is_nan() {
-            true => row,
-            false => Metrics { mean_sigma: self.learner.algorithm.calibrated(row.mean_sigma), ..row },
+    /// The row with σ as the algorithm shows it, once something was learned.
+    fn with_sigma(&self, row: Metrics) -> Metrics {
+        match self.learner.algorithm.mean_sigma() {
+            Some(mean_sigma) if !row.mean_sigma.is_nan() => Metrics { mean_sigma, ..row },
+            _ => row,
         }
     }
 
@@ -477,7 +477,7 @@ impl Run {
     /// A row of metrics; what was summed starts anew.
     pub(crate) fn metrics(&mut self) -> Metrics {
         let row = self.stats.row(self.step, self.explorer.epsilon(self.step, self.step_before()));
-        let row = self.calibrated(row);
+        let row = self.with_sigma(row);
         let algorithm = &mut self.learner.algorithm;
         let names = algorithm.metrics().iter().copied();
         Metrics { own: names.zip(algorithm.take_metrics()).collect(), ..row }
