@@ -175,7 +175,7 @@ class Yardstick(Folder):
         self.write(f"runs/control/a/{yardstick.MEASURED}", json.dumps(beliefs) + "\n")
         yardstick.tables(argparse.Namespace(out=str(self.folder)))
         self.assertEqual((self.folder / "returns.csv").read_text().splitlines()[1:], ["e,split,optimist,200,8,4.0,3.0"])
-        row = "e,split,optimist,200,4,all,own_policy,7,0.5,0.5,0.5,0.5,1,2,,0.25"
+        row = "e,split,optimist,200,4,all,own_policy,7,0.5,0.5,0.5,0.5,1,2,,0.25,"
         self.assertEqual((self.folder / "beliefs.csv").read_text().splitlines()[1:], [row])
 
     def test_checkpoints_are_those_at_or_after_a_step(self):

@@ -111,7 +111,7 @@ def tables(args):
             beliefs += [[*who, *row] for row in belief_rows(found)]
     write(out / "returns.csv", "env,agent,policy,seed,steps,last,second_half", returns)
     columns = "env,agent,policy,seed,step,states,against,values,within_1,within_2,crps,bias,rmse,mean_sd,rank_correlation"
-    write(out / "beliefs.csv", columns + ",doubts_random_play", beliefs)
+    write(out / "beliefs.csv", columns + ",doubts_random_play,doubts_far_away", beliefs)
 
 
 def belief_rows(found):
@@ -120,6 +120,7 @@ def belief_rows(found):
             rank = it["rank_correlation"]
             numbers = [it["within_1"]["value"], it["within_2"]["value"], it["crps"]["value"], it["bias"]["value"]]
             numbers += [it["rmse"], it["mean_sd"], rank["value"] if rank else None, checked["doubts_random_play"]]
+            numbers.append(checked.get("doubts_far_away"))
             shown = ["" if number is None else f"{number:.5g}" for number in numbers]
             yield [checked["step"], it["met_in"] or "all", it["against"], it["values"], *shown]
 

@@ -92,6 +92,7 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
         ("cartpole", "calibrated", &[]),
         // Every episode is held against its returns, so that there are enough to say where errors are large.
         ("cartpole", "calibrated", &["calibrated.explore=0"]),
+        ("minatar/breakout", "calibrated", &["calibrated.pairs=0"]),
         ("cartpole", "dqn", &["network.dueling=8"]),
         ("cartpole", "adfq", &["network.dueling=8", "network.layers=[]"]),
         ("minatar/breakout", "ddqn", &[]),

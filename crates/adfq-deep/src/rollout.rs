@@ -20,6 +20,9 @@ use std::path::Path;
 /// value changes the return by less than a thousandth of it.
 pub const TAIL: f64 = 1e-3;
 
+/// How many times as far from the mean of the observations met one lies that is like none of them.
+pub const FAR: f32 = 5.0;
+
 /// How states are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -183,6 +186,27 @@ impl Rollouts {
                 kept = self.keep()?;
             }
         }
+    }
+
+    /// What is believed of observations that were never met: for each of these states one that is [`FAR`] times as far from the
+    /// mean of their observations, in the same direction. Nothing is known of their values.
+    pub fn far_away(&mut self, met: &[Visited]) -> Result<Vec<Vec<Estimate>>> {
+        let decode = |state: &Visited| {
+            let mut numbers = vec![0.0; self.input.len()];
+            state.observation.decode(&mut numbers);
+            numbers
+        };
+        let all: Vec<Vec<f32>> = met.iter().map(decode).collect();
+        let mean = |i: usize| all.iter().map(|numbers| numbers[i]).sum::<f32>() / all.len() as f32;
+        let means: Vec<f32> = (0..self.input.len()).map(mean).collect();
+        let judge = |numbers: &Vec<f32>| {
+            let far: Vec<f32> =
+                numbers.iter().zip(&means).map(|(&number, &mean)| mean + FAR * (number - mean)).collect();
+            let mut estimates = vec![];
+            self.judge.estimates(&mut self.learner, None, &far, &mut estimates)?;
+            Ok(estimates)
+        };
+        all.iter().map(judge).collect()
     }
 
     /// Takes an action in a state and follows the greedy policy. The chance is that of the seed and the name.

@@ -50,6 +50,12 @@ fn beliefs_hold_where_states_do_not_come_again() {
         }
     }
     assert!(10 * within >= 8 * all, "{within} of {all}");
+    let evaluated = rollouts.visit(Play::Evaluation, 40, 0).unwrap();
+    let [met, far] =
+        [evaluated.iter().map(|met| met.estimates.clone()).collect(), rollouts.far_away(&evaluated).unwrap()]
+            .map(|states| states.iter().map(|estimates| estimates[0].sd).collect::<Vec<_>>());
+    let doubted = met.iter().map(|met| far.iter().filter(|far| *far > met).count()).sum::<usize>();
+    assert!(10 * doubted >= 9 * met.len() * far.len(), "{doubted}");
 }
 
 /// Stopped three times, in a world that repeats itself and in one that does not.

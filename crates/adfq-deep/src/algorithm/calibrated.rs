@@ -10,6 +10,9 @@
 //! σ²     = κ v                                         so that ±2σ hold 95 % of them (`calibration.rs`)
 //! ```
 //!
+//! What was never met is not known, whatever the rest is worth. With the mean m and the variance S² of the values found, and w from 0
+//! for what was met to 1 for what is like nothing that was (`novelty.rs`), w (S² + (μ - m)²) is added to σ².
+//!
 //! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed as long as it has been
 //! no worse against returns, and σ = √κ S D with its doubt D and the spread S of values.
 //!
@@ -18,9 +21,10 @@
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
+use super::novelty::Novelty;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
-    Received, State, Sums, bounds, largest,
+    Received, State, Sums, Unseen, bounds, largest,
 };
 use crate::config::check;
 use crate::{Config, Error, Result};
@@ -38,6 +42,8 @@ const OUTPUTS: usize = 2;
 const MEMORY: f64 = 10_000.0;
 /// Steps over which σ is averaged for the metrics.
 const LATELY: f64 = 1_000.0;
+/// Episodes over which it is averaged what they pay.
+const LATELY_PAID: f64 = 32.0;
 /// How much of the gradient goes to ρ.
 const RHO: f32 = 0.1;
 /// The variance of a value is at most so many times that of all values.
@@ -58,9 +64,10 @@ pub(super) fn descriptor() -> Descriptor {
     })
     .policies(&["doubt", "thompson", "epsilon"])
     .settings::<CalibratedSettings>(CalibratedSettings::check)
-    .demands(|config, _| {
+    .demands(|config, space| {
         let settings: CalibratedSettings = config.own(NAME)?;
-        let bytes = EpisodicMemory::bytes_needed(settings.pairs);
+        let size = Some(space.observation_len()).filter(|size| *size <= LARGEST);
+        let bytes = EpisodicMemory::bytes_needed(settings.pairs) + size.map_or(0, Novelty::bytes_needed);
         Ok(Demand { outputs: OUTPUTS, bytes, less: "fewer calibrated.pairs", ..Demand::default() })
     })
 }
@@ -113,6 +120,8 @@ struct Under {
     mode: Mode,
     /// Whether the environment has paid in it.
     succeeded: bool,
+    /// The sum of its rewards.
+    total: f64,
     /// An action that is repeated, and how often yet.
     repeated: Option<(usize, u64)>,
     passed: Vec<Passed>,
@@ -131,6 +140,7 @@ struct Last {
 struct Kept {
     rng: ChaCha8Rng,
     memory: Option<EpisodicMemory>,
+    novelty: Option<Novelty>,
     calibration: Calibration,
     spread: Spread,
     successes: Successes,
@@ -177,15 +187,58 @@ fn widest(batch: &Batch, online: &[f32]) -> f32 {
     WIDEST * (square - mean * mean).max(0.0) as f32
 }
 
+/// Mean and variance of what episodes of a kind have paid of late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Paid {
+    episodes: u64,
+    mean: f64,
+    var: f64,
+}
+
+impl Paid {
+    fn see(&mut self, total: f64) {
+        self.episodes += 1;
+        let (rate, off) = (1.0 / (self.episodes as f64).min(LATELY_PAID), total - self.mean);
+        self.mean += rate * off;
+        self.var += rate * ((1.0 - rate) * off * off - self.var);
+    }
+
+    /// Whether it is clearly more than another kind has paid: by two standard errors of the difference.
+    fn is_more(&self, other: &Self) -> bool {
+        let square = |paid: &Self| paid.var / (paid.episodes as f64).min(LATELY_PAID);
+        let enough = self.episodes.min(other.episodes) as f64 >= LATELY_PAID / 4.0;
+        enough && self.mean - other.mean > 2.0 * (square(self) + square(other)).sqrt()
+    }
+}
+
 /// Episodes in which the environment paid. Before there are some, nothing is known that is worth exploiting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Successes {
     /// Whether every step so far had a negative reward: then the end of an episode is the success.
     costs: bool,
     episodes: u64,
+    /// What episodes have paid that follow the means, and what those that explore.
+    greedy: Paid,
+    explore: Paid,
+}
+
+impl Default for Successes {
+    fn default() -> Self {
+        Self { costs: true, episodes: 0, greedy: Paid::default(), explore: Paid::default() }
+    }
 }
 
 impl Successes {
+    /// An episode has ended.
+    fn end(&mut self, under: &mut Under) {
+        self.episodes += u64::from(std::mem::take(&mut under.succeeded));
+        match under.mode {
+            Mode::Greedy => self.greedy.see(under.total),
+            Mode::Explore => self.explore.see(under.total),
+            Mode::Undecided => {}
+        }
+    }
+
     /// Whether a step is a success.
     fn see(&mut self, received: &Received) -> bool {
         let success = received.reward > 0.0 || received.terminated && self.costs;
@@ -193,9 +246,10 @@ impl Successes {
         success
     }
 
-    /// What exploration is multiplied with: 1 before the first success, then less and less.
+    /// What exploration is multiplied with: 1 before the first success, then less and less, and 1 again as long as it pays more to
+    /// explore than to follow the means.
     fn left(&self) -> f64 {
-        1.0 / (1.0 + self.episodes as f64).sqrt()
+        if self.explore.is_more(&self.greedy) { 1.0 } else { 1.0 / (1.0 + self.episodes as f64).sqrt() }
     }
 }
 
@@ -210,7 +264,9 @@ struct Calibrated {
 impl Calibrated {
     fn new(config: &Config, space: &Space) -> Result<Self> {
         let settings: CalibratedSettings = config.own(NAME)?;
-        let remembers = settings.pairs > 0 && space.observation_len() <= LARGEST;
+        let (size, is_image) = (space.observation_len(), space.frame.len() == 3);
+        let novelty = (size <= LARGEST).then(|| Novelty::new(size, is_image));
+        let remembers = settings.pairs > 0 && novelty.is_some();
         let (discount, doubt_discount) = (config.learning.discount, settings.doubt_discount as f32);
         let memory =
             remembers.then(|| EpisodicMemory::new(settings.pairs, space.actions, discount, doubt_discount));
@@ -218,9 +274,10 @@ impl Calibrated {
             rng: stream(config.seed, "modes"),
             calibration: Calibration::default(),
             spread: Spread::default(),
-            successes: Successes { costs: true, episodes: 0 },
+            successes: Successes::default(),
             under: vec![Under::default(); config.envs],
             memory,
+            novelty,
         };
         let last = vec![Last::default(); config.envs];
         Ok(Self { config: config.clone(), actions: space.actions, settings, kept, last })
@@ -230,6 +287,24 @@ impl Calibrated {
     fn sd(&self, var: f32) -> f32 {
         let least = LEAST * self.kept.spread.var().sqrt();
         self.kept.calibration.sd(var).max(least)
+    }
+
+    /// w of each action: whether the state, or the pair where there is a table, is like nothing that was met.
+    fn unseen(&self, observation: &[f32], state: u64) -> Vec<f32> {
+        let strange = || self.kept.novelty.as_ref().map_or(0.0, |novelty| novelty.weight(observation));
+        let Some(table) = self.table() else { return vec![strange(); self.actions] };
+        let weight = |action| match table.was_tried(state, action) {
+            Some(tried) => f32::from(u8::from(!tried)),
+            None => strange(),
+        };
+        (0..self.actions).map(weight).collect()
+    }
+
+    /// σ with what is added where nothing was met.
+    fn doubted(&self, belief: &Held, unseen: f32) -> f32 {
+        let Spread { mean, .. } = self.kept.spread;
+        let prior = self.kept.spread.var() + (belief.mean() - mean as f32).powi(2);
+        self.sd(belief.var).hypot((unseen * prior).sqrt())
     }
 
     /// The table, where states come again.
@@ -343,11 +418,15 @@ impl Algorithm for Calibrated {
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         let known = if self.sees_observations() { EpisodicMemory::state(state.observation) } else { 0 };
         let beliefs = self.believe(known, state.row);
-        out.extend(beliefs.iter().map(|belief| {
+        let unseen = self.unseen(state.observation, known);
+        out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
             let mean = belief.mean();
-            Estimate { mean, sd: self.sd(belief.var), score: mean }
+            Estimate { mean, sd: self.doubted(belief, unseen), score: mean }
         }));
         let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
+        if let Some(novelty) = &mut self.kept.novelty {
+            novelty.see(state.observation);
+        }
         if self.mode(env, known) == Mode::Explore {
             match self.table() {
                 Some(table) => {
@@ -370,17 +449,20 @@ impl Algorithm for Calibrated {
         if self.table().is_some() {
             return None;
         }
-        let Kept { calibration, spread, .. } = &self.kept;
+        let Kept { calibration, spread, novelty, .. } = &self.kept;
         let (widest, local) = (WIDEST * spread.var(), calibration.local().cloned());
         let [least, most] =
             [0.0, if local.is_some() { f32::INFINITY } else { widest }].map(|var| self.sd(var));
         let local = local.map(|local| (local, widest));
         let (min_var, max_var) = (least * least, most * most);
-        Some(Readout::Gaussian { ratio: calibration.ratio(), min_var, max_var, local })
+        let neighbours = novelty.as_ref().and_then(Novelty::neighbours).cloned();
+        let (mean, var) = (spread.mean as f32, spread.var());
+        let unseen = neighbours.map(|neighbours| Unseen { neighbours, mean, var });
+        Some(Readout::Gaussian { ratio: calibration.ratio(), min_var, max_var, local, unseen })
     }
 
     fn sees_observations(&self) -> bool {
-        self.kept.memory.is_some()
+        self.kept.novelty.is_some()
     }
 
     fn begin_episode(&mut self, env: usize) {
@@ -411,8 +493,9 @@ impl Algorithm for Calibrated {
         if !seeks {
             under.held.push(Held { reward, ..held });
         }
-        if ended && std::mem::take(&mut under.succeeded) {
-            self.kept.successes.episodes += 1;
+        under.total += f64::from(reward);
+        if ended {
+            self.kept.successes.end(under);
         }
         if ended || under.passed.len().max(under.held.len()) >= LONGEST {
             self.learn_episode(env, terminated);
@@ -440,7 +523,7 @@ impl Algorithm for Calibrated {
     }
 
     fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
-        let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let mut kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
         let room = |kept: &Kept| kept.memory.as_ref().map(EpisodicMemory::shape);
         if kept.under.len() != self.kept.under.len() || room(&kept) != room(&self.kept) {
             return Err("it has other environments, or room for other pairs".to_owned());
@@ -449,6 +532,11 @@ impl Algorithm for Calibrated {
             || kept.under.iter().flat_map(|one| &one.held).any(|held| held.believed > 1)
         {
             return Err("what it remembers of its errors is not whole".to_owned());
+        }
+        match (&mut kept.novelty, &self.kept.novelty) {
+            (Some(novelty), Some(own)) if novelty.is_whole(own.size()) => novelty.prepare(),
+            (None, None) => {}
+            _ => return Err("the observations that it remembers are not whole".to_owned()),
         }
         self.kept = kept;
         Ok(())
@@ -594,14 +682,32 @@ mod tests {
         let step =
             |reward: f32, terminated: bool| Received { action: 0, reward, terminated, ended: terminated };
         let after = |steps: &[Received]| {
-            let mut successes = Successes { costs: true, episodes: 0 };
+            let mut successes = Successes::default();
             steps.iter().map(|step| successes.see(step)).collect::<Vec<_>>()
         };
         assert_eq!(after(&[step(-1.0, false), step(-1.0, true)]), [false, true]);
         assert_eq!(after(&[step(0.0, false), step(-1.0, true)]), [false, false]);
         assert_eq!(after(&[step(0.0, false), step(1.0, true)]), [false, true]);
-        assert_eq!(Successes { costs: false, episodes: 0 }.left(), 1.0);
-        assert!(Successes { costs: false, episodes: 400 }.left() < 0.1);
+        let mut successes = Successes::default();
+        assert_eq!(successes.left(), 1.0);
+        successes.episodes = 400;
+        assert!(successes.left() < 0.1);
+    }
+
+    /// Means that have led into a corner are given up as long as exploring pays more.
+    #[test]
+    fn exploration_comes_back_where_it_pays_more() {
+        let mut successes = Successes { episodes: 400, ..Successes::default() };
+        let mut play = |mode: Mode, totals: [f64; 2], times: usize| {
+            for total in totals.repeat(times) {
+                successes.end(&mut Under { mode, total, succeeded: total > 0.0, ..Under::default() });
+            }
+            successes.left() == 1.0
+        };
+        assert!(!play(Mode::Explore, [0.0, 200.0], 20), "nothing to compare with");
+        assert!(!play(Mode::Greedy, [0.0, 210.0], 20), "no difference");
+        assert!(play(Mode::Greedy, [0.0, 0.0], 40));
+        assert!(!play(Mode::Greedy, [300.0, 900.0], 40));
     }
 
     #[test]
@@ -612,6 +718,52 @@ mod tests {
         let small = config(NAME).with_own(NAME, &settings).unwrap();
         assert!(Calibrated::new(&small, &space()).unwrap().restore(&saved).unwrap_err().contains("pairs"));
         assert!(calibrated().restore(&saved[..saved.len() - 1]).is_err());
+    }
+
+    /// σ of the first action in a state with this observation, for a network that says the same everywhere.
+    fn sd_in(algorithm: &mut Calibrated, observation: &[f32], env: Option<usize>) -> f32 {
+        let mut found = vec![];
+        algorithm.estimate(&State { observation, ..state(env) }, &mut found).unwrap();
+        found[0].sd
+    }
+
+    /// Far away from everything that was met, σ is at least the spread of the values that were found.
+    #[test]
+    fn what_was_never_met_is_doubted() {
+        let (mut algorithm, mut rng) = (calibrated(), stream(4, "observations"));
+        for step in 0..2_000_u32 {
+            let observation: [f32; 3] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+            sd_in(&mut algorithm, &observation, Some(0));
+            let ended = step % 10 == 9;
+            let reward = f32::from(u8::from(ended));
+            algorithm.received(0, Received { action: 1, reward, terminated: ended, ended });
+        }
+        // As if values had been 1 and 3.
+        (algorithm.kept.spread.mean, algorithm.kept.spread.square) = (2.0, 5.0);
+        let met = sd_in(&mut algorithm, &[0.1, -0.2, 0.3], None);
+        let strange = sd_in(&mut algorithm, &[0.1, 40.0, 0.3], None);
+        // The prior's: S² + (μ - m)² = 1 + 1.
+        assert!((strange - met.hypot(2.0_f32.sqrt())).abs() < 0.01, "{met} {strange}");
+        let saved = algorithm.save().unwrap();
+        let mut restored = calibrated();
+        restored.restore(&saved).unwrap();
+        assert_eq!(sd_in(&mut restored, &[0.1, 40.0, 0.3], None), strange);
+    }
+
+    /// Where states come again, a pair that was never tried is doubted, whatever κ is.
+    #[test]
+    fn a_pair_that_was_never_tried_is_doubted() {
+        let mut algorithm = calibrated();
+        for _ in 0..300 {
+            algorithm.kept.under[0].mode = Mode::Greedy;
+            scores(&mut algorithm, Some(0));
+            algorithm.received(0, Received { action: 1, reward: 2.0, terminated: true, ended: true });
+        }
+        assert!(algorithm.table().is_some());
+        algorithm.kept.spread.square = algorithm.kept.spread.mean.powi(2) + 9.0;
+        let mut found = vec![];
+        algorithm.estimate(&state(None), &mut found).unwrap();
+        assert!(found[0].sd >= 3.0 && found[1].sd < 0.1, "{found:?}");
     }
 
     /// Observations of images are not remembered, nor decoded.

@@ -140,6 +140,15 @@ impl EpisodicMemory {
         self.cell(state, action).map_or(1.0, |cell| (1.0 / (1.0 + cell.count as f32)).max(cell.ahead))
     }
 
+    /// Whether a pair was tried. A pair that is missing may have lost its place to another, unless a place for it is free.
+    pub fn was_tried(&self, state: u64, action: usize) -> Option<bool> {
+        let free = |place: usize| self.cells[place].pair == 0;
+        match self.cell(state, action) {
+            Some(_) => Some(true),
+            None => self.places(pair(state, action)).any(free).then_some(false),
+        }
+    }
+
     /// The largest D of a state.
     pub fn largest_doubt(&self, state: u64) -> f32 {
         (0..self.actions).map(|action| self.doubt(state, action)).fold(0.0, f32::max)

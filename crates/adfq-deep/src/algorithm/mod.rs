@@ -15,6 +15,7 @@ mod double_dqn;
 mod dqn;
 mod episodic;
 mod local_error;
+mod novelty;
 mod own_variance;
 mod registry;
 mod split;
@@ -26,6 +27,7 @@ pub use bootstrapped::BootstrappedSettings;
 pub use calibrated::CalibratedSettings;
 pub use device::{CudaLoss, Keeps, Visits};
 pub use local_error::LocalError;
+pub use novelty::Neighbours;
 pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
 
@@ -277,7 +279,20 @@ pub enum Readout {
         max_var: f32,
         /// ē, the expected size of an error, and the largest c that it is asked for.
         local: Option<(LocalError, f32)>,
+        /// What is added where an observation is like none that was met.
+        unseen: Option<Unseen>,
     },
+}
+
+/// How the variance grows where nothing was met: by w (S² + (μ - m)²), with w = max(0, 1 - q²/d²).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unseen {
+    /// How d, the distance from what was met, is found, and q, the one that is usual.
+    pub neighbours: Neighbours,
+    /// m, the mean of the values that were found.
+    pub mean: f32,
+    /// S², their variance.
+    pub var: f32,
 }
 
 /// The range of rewards received so far, and with it the range of Q.

@@ -6,7 +6,7 @@
 mod messages;
 
 use super::origin;
-use crate::algorithm::{LocalError, Readout};
+use crate::algorithm::{LocalError, Neighbours, Readout, Unseen};
 use crate::{Agent, Error, Result};
 use adfq_files::protobuf::Message;
 use adfq_nn::{Head, Layer, Padding, Spec, Tensor};
@@ -35,7 +35,7 @@ pub fn onnx(agent: &Agent) -> Result<Vec<u8>> {
         Graph { params: &learner.online, tensors: network.tensors(), nodes: vec![], initial: vec![] };
     let features = graph.layers(spec);
     let groups = graph.head(&spec.head, &features);
-    let outputs = graph.read(&readout, &groups, spec.head.actions);
+    let outputs = graph.read(&readout, &groups, spec);
     let name = format!("{} in {}", config.agent, config.env);
     let model = Message::default()
         .integer(1, IR_VERSION)
@@ -180,10 +180,11 @@ impl Graph<'_> {
     }
 
     /// What is believed, and what is done: the outputs of the graph.
-    fn read(&mut self, readout: &Readout, groups: &[String], actions: usize) -> Vec<Message> {
+    fn read(&mut self, readout: &Readout, groups: &[String], spec: &Spec) -> Vec<Message> {
+        let (actions, is_image) = (spec.head.actions, spec.input.len() == 3);
         self.nodes.push(node("Identity", &[&groups[0]], &["mean"], vec![]));
         let mut outputs = vec![rows("mean", &[actions])];
-        if let Readout::Gaussian { ratio, min_var, max_var, local } = readout {
+        if let Readout::Gaussian { ratio, min_var, max_var, local, unseen } = readout {
             let [minus_two, least, most, ratio] =
                 [("minus_two", -2.0), ("min_var", *min_var), ("max_var", *max_var), ("ratio", *ratio)]
                     .map(|(name, value)| self.constant(name, value));
@@ -196,7 +197,11 @@ impl Graph<'_> {
                 var = self.node("Mul", &[&size, &size], vec![]);
             }
             let var = self.node("Mul", &[&var, &ratio], vec![]);
-            let var = self.node("Clip", &[&var, &least, &most], vec![]);
+            let mut var = self.node("Clip", &[&var, &least, &most], vec![]);
+            if let Some(unseen) = unseen {
+                let added = self.added_where_unseen(unseen, &groups[0], is_image);
+                var = self.node("Add", &[&var, &added], vec![]);
+            }
             self.nodes.push(node("Sqrt", &[&var], &["sd"], vec![]));
             outputs.push(rows("sd", &[actions]));
         }
@@ -216,6 +221,46 @@ impl Graph<'_> {
         let parts = self.node("Mul", &[&across, &right], vec![]);
         self.initial.push(sizes("last_axis", &[2]));
         self.node("ReduceSum", &[&parts, "last_axis"], vec![int("keepdims", 0)])
+    }
+
+    /// w (S² + (μ - m)²).
+    fn added_where_unseen(&mut self, unseen: &Unseen, mean: &str, is_image: bool) -> String {
+        let weight = self.unseen(&unseen.neighbours, is_image);
+        let [centre, spread] = [("values_mean", unseen.mean), ("values_var", unseen.var)]
+            .map(|(name, value)| self.constant(name, value));
+        let off = self.node("Sub", &[mean, &centre], vec![]);
+        let square = self.node("Mul", &[&off, &off], vec![]);
+        let prior = self.node("Add", &[&square, &spread], vec![]);
+        self.node("Mul", &[&prior, &weight], vec![])
+    }
+
+    /// w = max(0, 1 - q²/d²), where d is the distance from the nearest of the points.
+    fn unseen(&mut self, neighbours: &Neighbours, is_image: bool) -> String {
+        let (width, points) = (neighbours.offsets.len(), neighbours.points());
+        self.initial.push(floats(
+            "place_weight",
+            &[neighbours.weights.len() / width, width],
+            &neighbours.weights,
+        ));
+        self.initial.push(floats("place_bias", &[width], &neighbours.offsets));
+        self.initial.push(floats("points", &[points.len() / width, width], &points));
+        let [least, usual, one] =
+            [("least_distance", Neighbours::LEAST), ("usual_distance", neighbours.usual()), ("one", 1.0)]
+                .map(|(name, value)| self.constant(name, value));
+        for (name, axis) in [("points_axis", 1), ("numbers_axis", 2)] {
+            self.initial.push(sizes(name, &[axis]));
+        }
+        let observation = self.flat(INPUT.to_owned(), is_image, false);
+        let place = self.node("Gemm", &[&observation, "place_weight", "place_bias"], vec![]);
+        let place = self.node("Unsqueeze", &[&place, "points_axis"], vec![]);
+        let apart = self.node("Sub", &[&place, "points"], vec![]);
+        let squares = self.node("Mul", &[&apart, &apart], vec![]);
+        let distances = self.node("ReduceSum", &[&squares, "numbers_axis"], vec![int("keepdims", 0)]);
+        let nearest = self.node("ReduceMin", &[&distances], vec![ints("axes", &[1]), int("keepdims", 1)]);
+        let nearest = self.node("Max", &[&nearest, &least], vec![]);
+        let near = self.node("Div", &[&usual, &nearest], vec![]);
+        let far = self.node("Sub", &[&one, &near], vec![]);
+        self.relu(&far)
     }
 
     /// The share that each knot has in a value. The place p among the knots is the sum of how far the value is on the way from each

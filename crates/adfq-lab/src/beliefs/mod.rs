@@ -79,6 +79,10 @@ pub struct Checked {
     pub precise: f64,
     /// The probability that a state of random play has a larger mean σ than one of an evaluation.
     pub doubts_random_play: f64,
+    /// The probability that an observation far away from all that were met has a larger mean σ than one of an evaluation. None in
+    /// files of before it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubts_far_away: Option<f64>,
     /// What was found, for each kind of states.
     pub found: Vec<Found>,
     /// What is wrong with later checkpoints, if it is not the one asked for.
@@ -203,7 +207,8 @@ fn check(workers: &mut [Rollouts], settings: Settings) -> Result<Checked> {
         let states = states(&pairs, |pair| pair.play == play, |pair| pair.sd);
         states.iter().map(|sds| sds.iter().sum::<f64>() / sds.len() as f64).collect::<Vec<_>>()
     };
-    let doubts_random_play = probability_of_improvement(&sures(Play::Random), &sures(Play::Evaluation));
+    let doubts = |others: &[f64]| probability_of_improvement(others, &sures(Play::Evaluation));
+    let (doubts_random_play, doubts_far_away) = (doubts(&sures(Play::Random)), Some(doubts(&truth.far)));
     let mut found = vec![];
     for against in [Against::OwnPolicy, Against::Optimum] {
         for kind in Play::ALL.map(Some).into_iter().chain([None]) {
@@ -220,7 +225,18 @@ fn check(workers: &mut [Rollouts], settings: Settings) -> Result<Checked> {
     }
     let precise = pairs.iter().filter(|pair| pair.is_precise()).count() as f64 / pairs.len() as f64;
     let (deterministic, rollouts, cut) = (truth.deterministic, truth.rollouts, truth.cut);
-    Ok(Checked { step, deterministic, rollouts, cut, precise, doubts_random_play, found, warnings, pairs })
+    Ok(Checked {
+        step,
+        deterministic,
+        rollouts,
+        cut,
+        precise,
+        doubts_random_play,
+        doubts_far_away,
+        found,
+        warnings,
+        pairs,
+    })
 }
 
 /// A value of each pair that counts, state by state. The pairs of a state follow one another.

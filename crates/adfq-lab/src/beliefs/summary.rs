@@ -103,8 +103,12 @@ pub(super) fn notes(checked: &Checked) -> String {
             percent(checked.cut)
         );
     }
-    text + &format!(
+    text += &format!(
         "P(σ in a state of random play > σ in one of an evaluation) = {:.2}\n",
         checked.doubts_random_play
-    )
+    );
+    if let Some(doubts) = checked.doubts_far_away {
+        text += &format!("P(σ far away from all that were met > σ in one of an evaluation) = {doubts:.2}\n");
+    }
+    text
 }

@@ -58,6 +58,8 @@ pub(super) struct Truth {
     pub rollouts: usize,
     /// The share of them that were cut off.
     pub cut: f64,
+    /// The mean σ of each observation that lies far from all that were met.
+    pub far: Vec<f64>,
 }
 
 /// An action in a state.
@@ -87,6 +89,7 @@ impl Choice<'_> {
 pub(super) fn find(workers: &mut [Rollouts], settings: Settings) -> Result<Truth> {
     let (seed, optimum) = (settings.seed, optimum(&workers[0]));
     let met = meet(&mut workers[0], settings)?;
+    let far = far(&mut workers[0], &met)?;
     let choices = choices(&met);
     let first = each(workers, &choices, |worker, choice| {
         let mut returns = vec![];
@@ -104,7 +107,18 @@ pub(super) fn find(workers: &mut [Rollouts], settings: Settings) -> Result<Truth
         let best = choice.from.exact.zip(optimum.as_ref());
         pair(choice, returns, best.map(|(state, solution)| solution.action_values(state)[choice.action]))
     });
-    Ok(Truth { pairs: pairs.collect(), deterministic, rollouts, cut: cut as f64 / rollouts as f64 })
+    Ok(Truth { pairs: pairs.collect(), deterministic, rollouts, cut: cut as f64 / rollouts as f64, far })
+}
+
+/// The mean σ of observations that are like those of an evaluation, and further away than any of them.
+fn far(worker: &mut Rollouts, met: &[(Play, Vec<Visited>)]) -> Result<Vec<f64>> {
+    let mut sds = vec![];
+    for (_, states) in met.iter().filter(|(play, _)| *play == Play::Evaluation) {
+        for estimates in worker.far_away(states)? {
+            sds.push(mean(&estimates.iter().map(|estimate| estimate.sd.into()).collect::<Vec<f64>>()));
+        }
+    }
+    Ok(sds)
 }
 
 /// The states of each kind of play. It is an error if nothing is believed in any of them.
