@@ -21,6 +21,7 @@
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
+use super::exploration::{Mode, Successes};
 use super::novelty::Novelty;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
@@ -42,8 +43,6 @@ const OUTPUTS: usize = 2;
 const MEMORY: f64 = 10_000.0;
 /// Steps over which σ is averaged for the metrics.
 const LATELY: f64 = 1_000.0;
-/// Episodes over which it is averaged what they pay.
-const LATELY_PAID: f64 = 32.0;
 /// How much of the gradient goes to ρ.
 const RHO: f32 = 0.1;
 /// The variance of a value is at most so many times that of all values.
@@ -102,16 +101,6 @@ impl CalibratedSettings {
             ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
         ])
     }
-}
-
-/// What an episode is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Mode {
-    /// Not decided before its first state is seen.
-    #[default]
-    Undecided,
-    Greedy,
-    Explore,
 }
 
 /// An environment of the training: the episode under way.
@@ -187,72 +176,6 @@ fn widest(batch: &Batch, online: &[f32]) -> f32 {
     WIDEST * (square - mean * mean).max(0.0) as f32
 }
 
-/// Mean and variance of what episodes of a kind have paid of late.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Paid {
-    episodes: u64,
-    mean: f64,
-    var: f64,
-}
-
-impl Paid {
-    fn see(&mut self, total: f64) {
-        self.episodes += 1;
-        let (rate, off) = (1.0 / (self.episodes as f64).min(LATELY_PAID), total - self.mean);
-        self.mean += rate * off;
-        self.var += rate * ((1.0 - rate) * off * off - self.var);
-    }
-
-    /// Whether it is clearly more than another kind has paid: by two standard errors of the difference.
-    fn is_more(&self, other: &Self) -> bool {
-        let square = |paid: &Self| paid.var / (paid.episodes as f64).min(LATELY_PAID);
-        let enough = self.episodes.min(other.episodes) as f64 >= LATELY_PAID / 4.0;
-        enough && self.mean - other.mean > 2.0 * (square(self) + square(other)).sqrt()
-    }
-}
-
-/// Episodes in which the environment paid. Before there are some, nothing is known that is worth exploiting.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Successes {
-    /// Whether every step so far had a negative reward: then the end of an episode is the success.
-    costs: bool,
-    episodes: u64,
-    /// What episodes have paid that follow the means, and what those that explore.
-    greedy: Paid,
-    explore: Paid,
-}
-
-impl Default for Successes {
-    fn default() -> Self {
-        Self { costs: true, episodes: 0, greedy: Paid::default(), explore: Paid::default() }
-    }
-}
-
-impl Successes {
-    /// An episode has ended.
-    fn end(&mut self, under: &mut Under) {
-        self.episodes += u64::from(std::mem::take(&mut under.succeeded));
-        match under.mode {
-            Mode::Greedy => self.greedy.see(under.total),
-            Mode::Explore => self.explore.see(under.total),
-            Mode::Undecided => {}
-        }
-    }
-
-    /// Whether a step is a success.
-    fn see(&mut self, received: &Received) -> bool {
-        let success = received.reward > 0.0 || received.terminated && self.costs;
-        self.costs &= received.reward < 0.0 || received.terminated;
-        success
-    }
-
-    /// What exploration is multiplied with: 1 before the first success, then less and less, and 1 again as long as it pays more to
-    /// explore than to follow the means.
-    fn left(&self) -> f64 {
-        if self.explore.is_more(&self.greedy) { 1.0 } else { 1.0 / (1.0 + self.episodes as f64).sqrt() }
-    }
-}
-
 struct Calibrated {
     config: Config,
     settings: CalibratedSettings,
@@ -292,7 +215,8 @@ impl Calibrated {
     /// w of each action: whether the state, or the pair where there is a table, is like nothing that was met.
     fn unseen(&self, observation: &[f32], state: u64) -> Vec<f32> {
         let strange = || self.kept.novelty.as_ref().map_or(0.0, |novelty| novelty.weight(observation));
-        let Some(table) = self.table() else { return vec![strange(); self.actions] };
+        let believed = self.table().filter(|_| self.kept.calibration.prefers_table());
+        let Some(table) = believed else { return vec![strange(); self.actions] };
         let weight = |action| match table.was_tried(state, action) {
             Some(tried) => f32::from(u8::from(!tried)),
             None => strange(),
@@ -495,7 +419,8 @@ impl Algorithm for Calibrated {
         }
         under.total += f64::from(reward);
         if ended {
-            self.kept.successes.end(under);
+            self.kept.successes.end(under.mode, under.succeeded, under.total);
+            (under.succeeded, under.total) = (false, 0.0);
         }
         if ended || under.passed.len().max(under.held.len()) >= LONGEST {
             self.learn_episode(env, terminated);
@@ -674,40 +599,6 @@ mod tests {
             let sd = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((share - expected).abs() <= 4.0 * sd, "{least}: {share}");
         }
-    }
-
-    /// Where every step costs, the end is the success; where some cost nothing, only a reward is.
-    #[test]
-    fn exploration_lasts_until_something_is_found() {
-        let step =
-            |reward: f32, terminated: bool| Received { action: 0, reward, terminated, ended: terminated };
-        let after = |steps: &[Received]| {
-            let mut successes = Successes::default();
-            steps.iter().map(|step| successes.see(step)).collect::<Vec<_>>()
-        };
-        assert_eq!(after(&[step(-1.0, false), step(-1.0, true)]), [false, true]);
-        assert_eq!(after(&[step(0.0, false), step(-1.0, true)]), [false, false]);
-        assert_eq!(after(&[step(0.0, false), step(1.0, true)]), [false, true]);
-        let mut successes = Successes::default();
-        assert_eq!(successes.left(), 1.0);
-        successes.episodes = 400;
-        assert!(successes.left() < 0.1);
-    }
-
-    /// Means that have led into a corner are given up as long as exploring pays more.
-    #[test]
-    fn exploration_comes_back_where_it_pays_more() {
-        let mut successes = Successes { episodes: 400, ..Successes::default() };
-        let mut play = |mode: Mode, totals: [f64; 2], times: usize| {
-            for total in totals.repeat(times) {
-                successes.end(&mut Under { mode, total, succeeded: total > 0.0, ..Under::default() });
-            }
-            successes.left() == 1.0
-        };
-        assert!(!play(Mode::Explore, [0.0, 200.0], 20), "nothing to compare with");
-        assert!(!play(Mode::Greedy, [0.0, 210.0], 20), "no difference");
-        assert!(play(Mode::Greedy, [0.0, 0.0], 40));
-        assert!(!play(Mode::Greedy, [300.0, 900.0], 40));
     }
 
     #[test]

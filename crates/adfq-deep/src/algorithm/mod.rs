@@ -14,6 +14,7 @@ mod device;
 mod double_dqn;
 mod dqn;
 mod episodic;
+mod exploration;
 mod local_error;
 mod novelty;
 mod own_variance;
