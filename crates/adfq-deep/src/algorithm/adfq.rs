@@ -210,7 +210,7 @@ impl Algorithm for Adfq {
 
     fn readout(&self) -> Option<Readout> {
         let Limits { min_var, max_var } = self.limits;
-        Some(Readout::Gaussian { ratio: 1.0, min_var, max_var, local: None, unseen: None })
+        Some(Readout::Gaussian { off: 0.0, ratio: 1.0, min_var, max_var, local: None, unseen: None })
     }
 
     fn cuda(&self) -> Option<CudaLoss> {

@@ -6,6 +6,7 @@
 //! ```text
 //! μ(s,a) → y = r + γ μ′(s′,b)                          Double DQN
 //! c(s,a) → (μ(s,a) - y)² + γ² c′(s′,b)                 errors add up along the policy, in the logarithm
+//! Q̂(s,a) = μ(s,a) - what is known to be too much       (`calibration.rs`)
 //! v      = ē(μ, c)²                                    errors against own returns where μ and c were alike (`local_error.rs`)
 //! σ²     = κ v                                         so that ±2σ hold 95 % of them (`calibration.rs`)
 //! ```
@@ -240,19 +241,19 @@ impl Calibrated {
     fn believe(&self, state: u64, row: &[f32]) -> Vec<Held> {
         let table = self.table();
         let best = table.and_then(|table| table.best(state));
-        let widest = WIDEST * self.kept.spread.var();
+        let (widest, off) = (WIDEST * self.kept.spread.var(), self.kept.calibration.off());
         let belief = |action: usize| {
             let (network, own) = (row[action], var(row[self.actions + action], widest));
             let var = self.kept.calibration.expected(network, own);
             let Some((table, best)) = table.zip(best) else {
-                return Held { means: [network; 2], believed: 0, own, var, reward: 0.0 };
+                return Held { means: [network; 2], off, believed: 0, own, var, reward: 0.0 };
             };
             // A pair that was never tried is no reason to leave those that were: that is what exploration is for.
             let value = table.value(state, action).unwrap_or(network.min(best));
             let believed = usize::from(self.kept.calibration.prefers_table());
             let doubt = table.doubt(state, action);
             let var = [var, self.kept.spread.var() * doubt * doubt][believed];
-            Held { means: [network, value], believed, own, var, reward: 0.0 }
+            Held { means: [network, value], off, believed, own, var, reward: 0.0 }
         };
         (0..self.actions).map(belief).collect()
     }
@@ -344,8 +345,8 @@ impl Algorithm for Calibrated {
         let beliefs = self.believe(known, state.row);
         let unseen = self.unseen(state.observation, known);
         out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
-            let mean = belief.mean();
-            Estimate { mean, sd: self.doubted(belief, unseen), score: mean }
+            let sd = self.doubted(belief, unseen);
+            Estimate { mean: belief.corrected(), sd, score: belief.mean() }
         }));
         let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
         if let Some(novelty) = &mut self.kept.novelty {
@@ -382,7 +383,8 @@ impl Algorithm for Calibrated {
         let neighbours = novelty.as_ref().and_then(Novelty::neighbours).cloned();
         let (mean, var) = (spread.mean as f32, spread.var());
         let unseen = neighbours.map(|neighbours| Unseen { neighbours, mean, var });
-        Some(Readout::Gaussian { ratio: calibration.ratio(), min_var, max_var, local, unseen })
+        let (off, ratio) = (calibration.off(), calibration.ratio());
+        Some(Readout::Gaussian { off, ratio, min_var, max_var, local, unseen })
     }
 
     fn sees_observations(&self) -> bool {

@@ -1,15 +1,18 @@
 //! Beliefs held against the returns that followed, while an agent trains.
 //!
 //! Where an episode follows the means from (s,a) on, the discounted return G is a sample of Q of the agent's own policy. It is
-//! compared with the mean Q̂ that was believed when the action was taken. The variance v that was expected ([`LocalError`]) says
-//! where errors are larger than elsewhere. κ says how large they are. Over the last steps
+//! compared with the mean that the network gave, μ, and with the mean Q̂ that was believed when the action was taken. With mean b and
+//! variance s² of the network's newest errors,
 //!
 //! ```text
+//! Q̂ = μ - b · b²/(b² + s²)                            nearly all of b is taken off where all errors are alike, else nearly nothing
 //! κ = ¼ · quantile .9545 of (Q̂ - G)² / v              σ² = κ v       of all these steps or the newest, which is larger
 //! ```
 //!
+//! The variance v that was expected ([`LocalError`]) says where errors are larger than elsewhere, and κ how large they are,
+//!
 //! so that ±2σ held as many of these returns as a Gaussian should. A return is evidence that no bootstrapped target has touched,
-//! and each step counts once, however often it is replayed. v is what was expected before G was known.
+//! and each step counts once, however often it is replayed. Q̂ and v are what was expected before G was known.
 
 use super::local_error::{Known, LocalError};
 use serde::{Deserialize, Serialize};
@@ -34,6 +37,8 @@ pub(super) struct Held {
     pub var: f32,
     /// The mean by the network, and by the table of pairs that were tried.
     pub means: [f32; 2],
+    /// What was taken off the network's.
+    pub off: f32,
     /// Which of them was believed.
     pub believed: usize,
     /// The reward that followed.
@@ -41,9 +46,18 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The mean that was believed.
+    /// The mean as it was learned, by the network or by the table.
     pub fn mean(&self) -> f32 {
         self.means[self.believed]
+    }
+
+    /// The mean that was believed. What the table says is what was found: nothing is taken off.
+    pub fn corrected(&self) -> f32 {
+        self.mean() - self.taken_off()
+    }
+
+    fn taken_off(&self) -> f32 {
+        if self.believed == 0 { self.off } else { 0.0 }
     }
 }
 
@@ -58,8 +72,14 @@ struct Error {
 }
 
 impl Error {
-    fn believed(&self) -> f32 {
+    /// Of the mean as it was learned.
+    fn learned(&self) -> f32 {
         self.errors[self.held.believed]
+    }
+
+    /// Of the mean that was believed.
+    fn believed(&self) -> f32 {
+        self.learned() - self.held.taken_off()
     }
 }
 
@@ -73,6 +93,8 @@ pub(super) struct Calibration {
     local: Option<LocalError>,
     /// Steps since that was worked out.
     since: usize,
+    /// What is taken off the network's means.
+    off: f32,
     /// κ.
     ratio: f32,
     /// The largest error.
@@ -84,7 +106,7 @@ pub(super) struct Calibration {
 impl Default for Calibration {
     fn default() -> Self {
         let (ratio, worst) = (1.0, f32::INFINITY);
-        Self { errors: vec![], next: 0, local: None, since: 0, ratio, worst, squares: [0.0; 2] }
+        Self { errors: vec![], next: 0, local: None, since: 0, off: 0.0, ratio, worst, squares: [0.0; 2] }
     }
 }
 
@@ -122,7 +144,8 @@ impl Calibration {
     }
 
     fn push(&mut self, held: Held, errors: [f32; 2]) {
-        let error = Error { held, errors, ratio: errors[held.believed].powi(2) / held.var };
+        let mut error = Error { held, errors, ratio: 0.0 };
+        error.ratio = error.believed().powi(2) / held.var;
         match self.errors.len() < MEMORY {
             true => self.errors.push(error),
             false => self.errors[self.next] = error,
@@ -131,28 +154,44 @@ impl Calibration {
         self.since += 1;
     }
 
-    /// Works out where the network's errors are large.
+    /// Works out what to take off the network's means, and where errors are then large.
     fn locate(&mut self) {
+        self.off = self.to_take_off();
         let known = |error: &Error| Known {
             mean: error.held.means[0],
             var: error.held.own,
-            error: error.errors[0].abs(),
+            error: (error.errors[0] - self.off).abs(),
         };
         let local = LocalError::fit(&self.errors.iter().map(known).collect::<Vec<_>>());
         if self.local.is_none() {
             // What the network itself expected is of another size.
             for error in self.errors.iter_mut().filter(|error| error.held.believed == 0) {
-                error.ratio = (error.errors[0] / local.size(error.held.means[0], error.held.own)).powi(2);
+                error.held.off = self.off;
+                error.ratio = (error.believed() / local.size(error.held.means[0], error.held.own)).powi(2);
             }
         }
         (self.local, self.since) = (Some(local), 0);
     }
 
+    /// The newest steps.
+    fn newest(&self) -> impl Iterator<Item = &Error> {
+        let lately = self.errors.len().min(LATELY);
+        let places = (self.next + MEMORY - lately)..(self.next + MEMORY);
+        places.map(|place| &self.errors[place % MEMORY])
+    }
+
+    /// b · b²/(b² + s²).
+    fn to_take_off(&self) -> f32 {
+        let count = self.newest().count() as f64;
+        let mean =
+            |of: fn(f64) -> f64| self.newest().map(|error| of(error.errors[0].into())).sum::<f64>() / count;
+        let (bias, square) = (mean(|error| error), mean(|error| error * error));
+        if square > 0.0 { (bias.powi(3) / square) as f32 } else { 0.0 }
+    }
+
     /// Works out what is asked for at every step.
     fn look(&mut self) {
-        let lately = self.errors.len().min(LATELY);
-        let newest = (self.next + MEMORY - lately)..(self.next + MEMORY);
-        let newest = newest.map(|place| self.errors[place % MEMORY].ratio).collect();
+        let newest = self.newest().map(|error| error.ratio).collect();
         let quantile = quantile(self.errors.iter().map(|error| error.ratio).collect()).max(quantile(newest));
         self.ratio = (quantile / 4.0).clamp(f32::MIN_POSITIVE, f32::MAX);
         self.worst = self.errors.iter().fold(0.0, |worst, error| worst.max(error.believed().abs()));
@@ -167,6 +206,11 @@ impl Calibration {
     pub fn expected(&self, mean: f32, own: f32) -> f32 {
         let local = self.local.as_ref();
         local.map_or(own, |local| local.size(mean, own).powi(2).max(f32::MIN_POSITIVE))
+    }
+
+    /// What is taken off the network's means.
+    pub fn off(&self) -> f32 {
+        self.off
     }
 
     /// Where the network's errors are large, once that is known.
@@ -195,11 +239,11 @@ impl Calibration {
         self.squares[1] <= self.squares[0]
     }
 
-    /// Mean and root mean square of the errors of what was believed. NaN before there are any.
+    /// Mean and root mean square of the errors of means as they were learned. NaN before there are any.
     pub fn errors(&self) -> (f64, f64) {
         let count = self.errors.len() as f64;
         let sum = |of: fn(f64) -> f64| {
-            self.errors.iter().map(|error| of(f64::from(error.believed()))).sum::<f64>() / count
+            self.errors.iter().map(|error| of(f64::from(error.learned()))).sum::<f64>() / count
         };
         (sum(|error| error), sum(|error| error * error).sqrt())
     }
@@ -219,7 +263,7 @@ mod tests {
     use rand_distr::StandardNormal;
 
     fn held(mean: f32, var: f32, reward: f32) -> Held {
-        Held { own: var, var, means: [mean, 0.0], believed: 0, reward }
+        Held { own: var, var, means: [mean, 0.0], off: 0.0, believed: 0, reward }
     }
 
     /// What a file holds may have been written by another program.
@@ -302,11 +346,34 @@ mod tests {
         assert!((large / 5.0 - 1.0).abs() < 0.2 && (small / 0.5 - 1.0).abs() < 0.4, "{large} {small}");
     }
 
+    /// A bias and what is left once it is known: the mean of Q̂ - G, and σ.
+    fn after(bias: f32, noise: f32) -> (f32, f32) {
+        let (mut calibration, mut rng) = (Calibration::default(), stream(8, "errors"));
+        for _ in 0..8_000 {
+            let truth = rng.random_range(-3.0..3.0_f32);
+            let step = held(bias + truth, 1.0, truth + noise * rng.sample::<f32, _>(StandardNormal));
+            let var = calibration.expected(step.mean(), step.own);
+            calibration.learn(&[Held { off: calibration.off(), var, ..step }], 0.9, None);
+        }
+        let sd = calibration.sd(calibration.expected(bias, 1.0));
+        assert!((calibration.errors().0 as f32 - bias).abs() < 0.1 * (noise + 1.0));
+        (bias - calibration.off(), sd)
+    }
+
+    /// Where all means are too large by the same, that is taken off, and σ is of the size of what is left. Where errors are mostly of
+    /// either sign, their mean is left as it is.
+    #[test]
+    fn what_is_common_to_all_errors_is_taken_off() {
+        let (left, sd) = after(5.0, 0.5);
+        assert!((0.0..0.1).contains(&left) && (0.4..0.65).contains(&sd), "{left} {sd}");
+        let (left, sd) = after(0.3, 3.0);
+        assert!((0.25..0.3).contains(&left) && (2.6..3.6).contains(&sd), "{left} {sd}");
+    }
+
     #[test]
     fn the_table_is_preferred_where_it_was_no_worse() {
         let mut calibration = Calibration::default();
-        let both =
-            |network, table| Held { own: 1.0, var: 1.0, means: [network, table], believed: 0, reward: 1.0 };
+        let both = |network, table| Held { means: [network, table], ..held(0.0, 1.0, 1.0) };
         calibration.learn(&[both(3.0, 1.5); 100], 0.0, None);
         assert!(calibration.prefers_table());
         calibration.learn(&[both(1.1, 2.0); MEMORY], 0.0, None);

@@ -269,9 +269,11 @@ impl Estimate {
 pub enum Readout {
     /// The one group of outputs is Q.
     Values,
-    /// The first group is μ, the second ρ = -log √c. σ² = κ c or, where it is known how large errors are, κ ē(μ, c)²; within
+    /// The first group is μ, the second ρ = -log √c. The mean is μ without what is taken off. σ² = κ c or, where it is known how large errors are, κ ē(μ, c)²; within
     /// limits.
     Gaussian {
+        /// What is taken off μ.
+        off: f32,
         /// κ, 1 without calibration.
         ratio: f32,
         /// Least variance.

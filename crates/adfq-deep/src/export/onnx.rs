@@ -182,9 +182,16 @@ impl Graph<'_> {
     /// What is believed, and what is done: the outputs of the graph.
     fn read(&mut self, readout: &Readout, groups: &[String], spec: &Spec) -> Vec<Message> {
         let (actions, is_image) = (spec.head.actions, spec.input.len() == 3);
-        self.nodes.push(node("Identity", &[&groups[0]], &["mean"], vec![]));
+        let mean = match readout {
+            Readout::Gaussian { off, .. } if *off != 0.0 => {
+                let off = self.constant("taken_off", *off);
+                node("Sub", &[&groups[0], &off], &["mean"], vec![])
+            }
+            _ => node("Identity", &[&groups[0]], &["mean"], vec![]),
+        };
+        self.nodes.push(mean);
         let mut outputs = vec![rows("mean", &[actions])];
-        if let Readout::Gaussian { ratio, min_var, max_var, local, unseen } = readout {
+        if let Readout::Gaussian { ratio, min_var, max_var, local, unseen, .. } = readout {
             let [minus_two, least, most, ratio] =
                 [("minus_two", -2.0), ("min_var", *min_var), ("max_var", *max_var), ("ratio", *ratio)]
                     .map(|(name, value)| self.constant(name, value));
