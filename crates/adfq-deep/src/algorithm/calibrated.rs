@@ -345,8 +345,8 @@ impl Algorithm for Calibrated {
         let beliefs = self.believe(known, state.row);
         let unseen = self.unseen(state.observation, known);
         out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
-            let sd = self.doubted(belief, unseen);
-            Estimate { mean: belief.corrected(), sd, score: belief.mean() }
+            let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));
+            Estimate { mean, sd, score: mean }
         }));
         let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
         if let Some(novelty) = &mut self.kept.novelty {
