@@ -346,7 +346,8 @@ impl Algorithm for Calibrated {
         let unseen = self.unseen(state.observation, known);
         out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
             let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));
-            Estimate { mean, sd, score: mean }
+            // What is taken off may be so much larger than small means that differences between them are lost.
+            Estimate { mean, sd, score: if state.env.is_some() { belief.mean() } else { mean } }
         }));
         let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
         if let Some(novelty) = &mut self.kept.novelty {
@@ -657,6 +658,24 @@ mod tests {
         let mut found = vec![];
         algorithm.estimate(&state(None), &mut found).unwrap();
         assert!(found[0].sd >= 3.0 && found[1].sd < 0.1, "{found:?}");
+    }
+
+    /// All means are 100 too large. That is taken off, and training still tells the smallest difference between two of them.
+    #[test]
+    fn what_is_taken_off_hides_no_difference() {
+        let settings = CalibratedSettings { pairs: 0, ..CalibratedSettings::default() };
+        let config = config(NAME).with_own(NAME, &settings).unwrap();
+        let mut algorithm = Calibrated::new(&config, &space()).unwrap();
+        let small = State { row: &[1e-7, 2e-7, 0.0, 0.0], ..state(Some(0)) };
+        let mut found = vec![];
+        for _ in 0..400 {
+            algorithm.kept.under[0].mode = Mode::Greedy;
+            found.clear();
+            algorithm.estimate(&small, &mut found).unwrap();
+            assert!(found[1].score > found[0].score);
+            algorithm.received(0, Received { action: 1, reward: -100.0, terminated: true, ended: true });
+        }
+        assert!((found[1].mean + 100.0).abs() < 0.01, "{found:?}");
     }
 
     /// Observations of images are not remembered, nor decoded.
