@@ -66,8 +66,8 @@ pub(super) fn descriptor() -> Descriptor {
     .settings::<CalibratedSettings>(CalibratedSettings::check)
     .demands(|config, space| {
         let settings: CalibratedSettings = config.own(NAME)?;
-        let size = Some(space.observation_len()).filter(|size| *size <= LARGEST);
-        let bytes = EpisodicMemory::bytes_needed(settings.pairs) + size.map_or(0, Novelty::bytes_needed);
+        let novelty = remembered(space).map_or(0, Novelty::bytes_needed);
+        let bytes = EpisodicMemory::bytes_needed(settings.pairs) + novelty;
         Ok(Demand { outputs: OUTPUTS, bytes, less: "fewer calibrated.pairs", ..Demand::default() })
     })
 }
@@ -162,6 +162,11 @@ impl Spread {
     }
 }
 
+/// The size of an observation, where observations are remembered.
+fn remembered(space: &Space) -> Option<usize> {
+    Some(space.observation_len()).filter(|size| *size <= LARGEST)
+}
+
 /// c from ρ, and at most `widest`.
 fn var(rho: f32, widest: f32) -> f32 {
     (-2.0 * rho).clamp(-60.0, 60.0).exp().min(widest).max(f32::MIN_POSITIVE)
@@ -188,8 +193,7 @@ struct Calibrated {
 impl Calibrated {
     fn new(config: &Config, space: &Space) -> Result<Self> {
         let settings: CalibratedSettings = config.own(NAME)?;
-        let (size, is_image) = (space.observation_len(), space.frame.len() == 3);
-        let novelty = (size <= LARGEST).then(|| Novelty::new(size, is_image));
+        let novelty = remembered(space).map(|size| Novelty::new(size, space.frame.len() == 3));
         let remembers = settings.pairs > 0 && novelty.is_some();
         let (discount, doubt_discount) = (config.learning.discount, settings.doubt_discount as f32);
         let memory =

@@ -15,6 +15,7 @@
 //! and each step counts once, however often it is replayed. Q̂ and v are what was expected before G was known.
 
 use super::local_error::{Known, LocalError};
+use super::quantile;
 use serde::{Deserialize, Serialize};
 
 /// Steps whose errors are remembered.
@@ -192,7 +193,8 @@ impl Calibration {
     /// Works out what is asked for at every step.
     fn look(&mut self) {
         let newest = self.newest().map(|error| error.ratio).collect();
-        let quantile = quantile(self.errors.iter().map(|error| error.ratio).collect()).max(quantile(newest));
+        let all = self.errors.iter().map(|error| error.ratio).collect();
+        let quantile = quantile(all, WITHIN).max(quantile(newest, WITHIN));
         self.ratio = (quantile / 4.0).clamp(f32::MIN_POSITIVE, f32::MAX);
         self.worst = self.errors.iter().fold(0.0, |worst, error| worst.max(error.believed().abs()));
         let mean = |of: usize| {
@@ -247,12 +249,6 @@ impl Calibration {
         };
         (sum(|error| error), sum(|error| error * error).sqrt())
     }
-}
-
-/// The number below which a share `WITHIN` of them lies.
-fn quantile(mut numbers: Vec<f32>) -> f32 {
-    let rank = (WITHIN * (numbers.len() - 1) as f64) as usize;
-    *numbers.select_nth_unstable_by(rank, f32::total_cmp).1
 }
 
 #[cfg(test)]

@@ -389,6 +389,12 @@ pub(crate) fn mix(word: u64) -> u64 {
     word ^ word >> 31
 }
 
+/// The number below which this share of them lies.
+pub(crate) fn quantile(mut numbers: Vec<f32>, share: f64) -> f32 {
+    let rank = (share * (numbers.len() - 1) as f64) as usize;
+    *numbers.select_nth_unstable_by(rank, f32::total_cmp).1
+}
+
 /// The first index of the largest value, and that value.
 #[inline]
 pub(crate) fn largest(values: &[f32]) -> (usize, f32) {

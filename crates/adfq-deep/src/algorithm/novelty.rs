@@ -12,7 +12,7 @@
 //! Nothing that is learned enters w, and each observation counts once, however often it is replayed. What follows from w is not
 //! known here.
 
-use super::mix;
+use super::{mix, quantile};
 use serde::{Deserialize, Serialize};
 
 /// The most observations that are kept, and how many numbers they have together at most.
@@ -131,9 +131,7 @@ impl Novelty {
     fn look(&mut self) {
         let enough = self.distances.len() >= ENOUGH;
         let Some(neighbours) = self.neighbours.as_mut().filter(|_| enough) else { return };
-        let (mut distances, rank) =
-            (self.distances.clone(), (USUAL * (self.distances.len() - 1) as f64) as usize);
-        neighbours.usual = *distances.select_nth_unstable_by(rank, f32::total_cmp).1;
+        neighbours.usual = quantile(self.distances.clone(), USUAL);
     }
 
     /// w: 0 for an observation like those that were met, 1 for one that is like none of them. 0 before enough were met.
