@@ -44,6 +44,7 @@ PARTS = {
 
 def train(args, part):
     envs, first, seeds, more = PARTS[part]
+    envs = {env: steps for env, steps in envs.items() if any(name in env for name in args.envs.split(","))}
     first = first if args.first_seed is None else args.first_seed
     for steps in sorted(set(envs.values())):
         several = ",".join(env for env in envs if envs[env] == steps)
@@ -139,6 +140,7 @@ def main():
     parser.add_argument("--out", default="yardstick", help="the folder for runs and tables")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--agents", default=",".join(AGENTS), help="the agents, with commas between them")
+    parser.add_argument("--envs", default="", help="only environments with one of these in their names, with commas between them")
     parser.add_argument("--jobs", type=int, help="runs at once")
     parser.add_argument("--seeds", type=int, help="fewer or more seeds than each part has")
     parser.add_argument("--first-seed", type=int, help="other seeds than each part has, from this one on")
