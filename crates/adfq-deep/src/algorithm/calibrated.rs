@@ -347,7 +347,9 @@ impl Algorithm for Calibrated {
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         let known = if self.sees_observations() { EpisodicMemory::state(state.observation) } else { 0 };
         let beliefs = self.believe(known, state.row);
-        let unseen = self.unseen(state.observation, known);
+        // While it trains, σ is asked for by one policy alone.
+        let asked = state.env.is_none() || self.config.policy == "thompson";
+        let unseen = if asked { self.unseen(state.observation, known) } else { vec![0.0; self.actions] };
         out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
             let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));
             // What is taken off may be so much larger than small means that differences between them are lost.
@@ -646,6 +648,9 @@ mod tests {
         let mut restored = calibrated();
         restored.restore(&saved).unwrap();
         assert_eq!(sd_in(&mut restored, &[0.1, 40.0, 0.3], None), strange);
+        // Thompson sampling draws from these beliefs while it trains.
+        restored.config.policy = "thompson".to_owned();
+        assert_eq!(sd_in(&mut restored, &[0.1, 40.0, 0.3], Some(0)), strange);
     }
 
     /// Where states come again, a pair that was never tried is doubted, whatever κ is.

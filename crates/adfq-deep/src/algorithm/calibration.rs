@@ -26,6 +26,8 @@ const LATELY: usize = 1_024;
 const ENOUGH: usize = 64;
 /// Steps before it is said where errors are large, and new ones before it is worked out again.
 const AGAIN: usize = 256;
+/// New steps before κ is worked out again. An episode may have a single step.
+const OFTEN: usize = 32;
 /// The probability of ±2σ.
 const WITHIN: f64 = 0.9545;
 
@@ -129,6 +131,7 @@ impl Calibration {
     /// error is seen. In the second half of an episode, steps of which less than half would be seen do not count.
     pub fn learn(&mut self, steps: &[Held], discount: f32, beyond: Option<f32>) {
         let (mut value, mut unseen) = (beyond.unwrap_or(0.0), f32::from(u8::from(beyond.is_some())));
+        let before = self.since;
         for (place, &held) in steps.iter().enumerate().rev() {
             value = held.reward + discount * value;
             unseen *= discount;
@@ -136,10 +139,11 @@ impl Calibration {
                 self.push(held, held.means.map(|mean| (mean - value) / (1.0 - unseen)));
             }
         }
+        let is_due = self.since / OFTEN > before / OFTEN && self.errors.len() >= ENOUGH;
         if self.since >= AGAIN {
             self.locate();
         }
-        if self.errors.len() >= ENOUGH {
+        if is_due {
             self.look();
         }
     }
