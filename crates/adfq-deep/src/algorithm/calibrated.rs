@@ -22,7 +22,7 @@
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
-use super::exploration::{Mode, Successes};
+use super::exploration::{Mode, Repeated, Successes};
 use super::novelty::Novelty;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
@@ -112,8 +112,7 @@ struct Under {
     succeeded: bool,
     /// The sum of its rewards.
     total: f64,
-    /// An action that is repeated, and how often yet.
-    repeated: Option<(usize, u64)>,
+    repeated: Repeated,
     passed: Vec<Passed>,
     held: Vec<Held>,
 }
@@ -278,18 +277,10 @@ impl Calibrated {
 
     /// The action that is repeated in an exploring episode, if one is.
     fn repeated(&mut self, env: usize) -> Option<usize> {
-        let begin =
-            (self.settings.epsilon * self.kept.successes.left()).max(DITHER.min(self.settings.epsilon));
+        let most = self.settings.epsilon;
+        let begin = (most * self.kept.successes.left()).max(DITHER.min(most));
         let Kept { rng, under, .. } = &mut self.kept;
-        let repeated = &mut under[env].repeated;
-        if repeated.is_none() && rng.random::<f64>() < begin {
-            // P(k or more) = 1/k, so that k has the tail k⁻².
-            let times = (1.0 / (1.0 - rng.random::<f64>())).min(10_000.0) as u64;
-            *repeated = Some((rng.random_range(0..self.actions), times));
-        }
-        let (action, left) = repeated.take()?;
-        *repeated = (left > 1).then_some((action, left - 1));
-        Some(action)
+        under[env].repeated.next(begin, self.actions, rng)
     }
 
     /// Learns from the steps of an environment since its episode began, or since the last time.
@@ -590,24 +581,6 @@ mod tests {
         assert_eq!(steps_held(Mode::Explore, &[1, 0, 1, 0, 1, 1]), 3);
         assert_eq!(steps_held(Mode::Explore, &[1, 1, 0]), 1);
         assert_eq!(steps_held(Mode::Greedy, &[1, 1, 1, 1]), 4);
-    }
-
-    /// P(k or more) = 1/k.
-    #[test]
-    fn random_actions_are_repeated() {
-        let mut algorithm = calibrated();
-        algorithm.settings.epsilon = 1.0;
-        let mut lengths = vec![];
-        while lengths.len() < 4_000 {
-            algorithm.repeated(0);
-            lengths.push(algorithm.kept.under[0].repeated.take().map_or(1, |(_, left)| left + 1));
-        }
-        for least in [1, 2, 4, 10] {
-            let share = lengths.iter().filter(|length| **length >= least).count() as f64 / 4_000.0;
-            let expected = 1.0 / least as f64;
-            let sd = (expected * (1.0 - expected) / 4_000.0).sqrt();
-            assert!((share - expected).abs() <= 4.0 * sd, "{least}: {share}");
-        }
     }
 
     #[test]

@@ -3,13 +3,17 @@
 //! Before the environment has paid there is nothing to exploit. Then less and less is left to explore:
 //!
 //! ```text
-//! f = 1/√(1 + m)          m: episodes in which the environment has paid
+//! f = 1/√(1 + m)          m: episodes in which the environment has paid, less those in which the means have lost
 //! ```
 //!
+//! Where rewards are noise, the means lose as often as they are paid, so m stays small and exploration goes on.
+//!
 //! f is 1 again as long as it clearly pays more to explore than to follow the means: these have led into a corner. How f is used is
-//! not known here.
+//! not known here. εz-greedy exploration (Dabney et al. 2021) is here too: random actions, each repeated for a while.
 
 use super::Received;
+use adfq::random::ChaCha8Rng;
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 /// Episodes over which it is averaged what they pay.
@@ -23,6 +27,24 @@ pub(super) enum Mode {
     Undecided,
     Greedy,
     Explore,
+}
+
+/// A random action that is repeated, and how often yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Repeated(Option<(usize, u64)>);
+
+impl Repeated {
+    /// The random action of this step, if there is one. Where none is under way, one is begun with probability `begin`.
+    pub fn next(&mut self, begin: f64, actions: usize, rng: &mut ChaCha8Rng) -> Option<usize> {
+        if self.0.is_none() && rng.random::<f64>() < begin {
+            // P(k or more) = 1/k, so that k has the tail k⁻².
+            let times = (1.0 / (1.0 - rng.random::<f64>())).min(10_000.0) as u64;
+            self.0 = Some((rng.random_range(0..actions), times));
+        }
+        let (action, left) = self.0.take()?;
+        self.0 = (left > 1).then_some((action, left - 1));
+        Some(action)
+    }
 }
 
 /// Mean and variance of what episodes of a kind have paid of late.
@@ -54,7 +76,7 @@ impl Paid {
 pub(super) struct Successes {
     /// Whether every step so far had a negative reward: then the end of an episode is the success.
     costs: bool,
-    /// m.
+    /// m, never below 0.
     episodes: u64,
     /// What those have paid that follow the means, and what those that explore.
     greedy: Paid,
@@ -77,7 +99,11 @@ impl Successes {
 
     /// An episode has ended: what it was for, whether there was a success in it, and the sum of its rewards.
     pub fn end(&mut self, mode: Mode, succeeded: bool, total: f64) {
-        self.episodes += u64::from(succeeded);
+        if succeeded {
+            self.episodes += 1;
+        } else if mode == Mode::Greedy && total < 0.0 {
+            self.episodes = self.episodes.saturating_sub(1);
+        }
         match mode {
             Mode::Greedy => self.greedy.see(total),
             Mode::Explore => self.explore.see(total),
@@ -94,6 +120,33 @@ impl Successes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adfq::random::stream;
+
+    /// P(k or more) = 1/k.
+    #[test]
+    fn random_actions_are_repeated() {
+        let (mut rng, mut lengths) = (stream(7, "actions"), vec![]);
+        while lengths.len() < 4_000 {
+            let mut repeated = Repeated::default();
+            assert!(repeated.next(1.0, 3, &mut rng).is_some_and(|action| action < 3));
+            lengths.push(repeated.0.map_or(1, |(_, left)| left + 1));
+        }
+        for least in [1, 2, 4, 10] {
+            let share = lengths.iter().filter(|length| **length >= least).count() as f64 / 4_000.0;
+            let expected = 1.0 / least as f64;
+            let sd = (expected * (1.0 - expected) / 4_000.0).sqrt();
+            assert!((share - expected).abs() <= 4.0 * sd, "{least}: {share}");
+        }
+        assert_eq!(Repeated::default().next(0.0, 3, &mut rng), None);
+    }
+
+    /// The same action as often as it was drawn, and then another draw.
+    #[test]
+    fn a_random_action_ends() {
+        let (mut repeated, mut rng) = (Repeated(Some((2, 3))), stream(7, "actions"));
+        let actions = [(); 4].map(|()| repeated.next(0.0, 5, &mut rng));
+        assert_eq!(actions, [Some(2), Some(2), Some(2), None]);
+    }
 
     /// Where every step costs, the end is the success; where some cost nothing, only a reward is.
     #[test]
@@ -111,6 +164,19 @@ mod tests {
         assert_eq!(successes.left(), 1.0);
         successes.episodes = 400;
         assert!(successes.left() < 0.1);
+    }
+
+    /// Rewards of either sign that nobody can help are no success. Those that exploration loses do not count.
+    #[test]
+    fn noise_is_no_success() {
+        let after = |mode: Mode, totals: [f64; 2]| {
+            let mut successes = Successes::default();
+            totals.repeat(200).iter().for_each(|&total| successes.end(mode, total > 0.0, total));
+            successes.episodes
+        };
+        assert_eq!(after(Mode::Greedy, [-1.0, 1.0]), 1);
+        assert_eq!(after(Mode::Greedy, [0.0, 1.0]), 200);
+        assert_eq!(after(Mode::Explore, [-1.0, 1.0]), 200);
     }
 
     /// Means that have led into a corner are given up as long as exploring pays more.
