@@ -45,6 +45,8 @@ PARTS = {
 def train(args, part):
     envs, first, seeds, more = PARTS[part]
     envs = {env: steps for env, steps in envs.items() if any(name in env for name in args.envs.split(","))}
+    if not envs:
+        sys.exit(f"no environment of {part} has {args.envs} in its name")
     first = first if args.first_seed is None else args.first_seed
     for steps in sorted(set(envs.values())):
         several = ",".join(env for env in envs if envs[env] == steps)

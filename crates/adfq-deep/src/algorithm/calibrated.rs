@@ -35,6 +35,7 @@ use adfq_env::Space;
 use adfq_nn::Output;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use std::iter::repeat;
 
 /// The algorithm's name, and that of the table with its settings.
 const NAME: &str = "calibrated";
@@ -340,8 +341,8 @@ impl Algorithm for Calibrated {
         let beliefs = self.believe(known, state.row);
         // While it trains, σ is asked for by one policy alone.
         let asked = state.env.is_none() || self.config.policy == "thompson";
-        let unseen = if asked { self.unseen(state.observation, known) } else { vec![0.0; self.actions] };
-        out.extend(beliefs.iter().zip(unseen).map(|(belief, unseen)| {
+        let unseen = if asked { self.unseen(state.observation, known) } else { vec![] };
+        out.extend(beliefs.iter().zip(unseen.into_iter().chain(repeat(0.0))).map(|(belief, unseen)| {
             let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));
             // What is taken off may be so much larger than small means that differences between them are lost.
             Estimate { mean, sd, score: if state.env.is_some() { belief.mean() } else { mean } }
