@@ -19,6 +19,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The file beside the results of an agent that says how they were made.
 const SETTINGS: &str = "settings.toml";
+/// Units that go together at most. The environments of a group are stepped by one thread, so several seeds are several groups.
+const MOST_TOGETHER: usize = 64;
 
 /// An agent with its policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -237,11 +239,14 @@ pub(super) fn alike(units: Vec<Unit>, host: &Host) -> Result<VecDeque<Vec<Unit>>
         let space = host.env(&unit.config, false)?.space().clone();
         let as_long = has_schedule(&unit.config).then_some(*steps);
         let alike = format!("{agent} {policy} {as_long:?} {space:?}");
-        let place = *places.entry(alike).or_insert(batches.len());
-        if place == batches.len() {
+        let place = places.entry(alike).or_insert(batches.len());
+        if batches.get(*place).is_some_and(|batch| batch.len() == MOST_TOGETHER) {
+            *place = batches.len();
+        }
+        if *place == batches.len() {
             batches.push_back(vec![]);
         }
-        batches[place].push(unit);
+        batches[*place].push(unit);
     }
     // Each ends with its last episode, whatever its number of steps.
     for batch in &mut batches {
@@ -298,17 +303,31 @@ mod tests {
     use std::collections::BTreeSet;
     use std::thread::{current, yield_now};
 
-    #[test]
-    fn units_run_side_by_side() {
-        let host = Host::default();
-        let sweep = Sweep {
-            entrants: vec![Entrant::parse("dqn", &host).unwrap()],
-            seeds: vec![0],
-            chosen: choose(&["catch/0".to_owned(), "catch/1".to_owned()]).unwrap(),
+    fn sweep(chosen: &[&str], seeds: Vec<u64>, host: &Host) -> Sweep {
+        let chosen: Vec<_> = chosen.iter().map(|&name| name.to_owned()).collect();
+        Sweep {
+            entrants: vec![Entrant::parse("dqn", host).unwrap()],
+            seeds,
+            chosen: choose(&chosen).unwrap(),
             episodes: Some(2),
             mnist: None,
             changes: vec![],
-        };
+        }
+    }
+
+    #[test]
+    fn many_seeds_are_several_groups() {
+        let host = Host::default();
+        let units = sweep(&["catch", "deep_sea/0"], (0..7).collect(), &host).units(Path::new("out"), &host);
+        let mut sizes: Vec<_> = alike(units.unwrap(), &host).unwrap().iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [7, 12, MOST_TOGETHER, MOST_TOGETHER]);
+    }
+
+    #[test]
+    fn units_run_side_by_side() {
+        let host = Host::default();
+        let sweep = sweep(&["catch/0", "catch/1"], vec![0], &host);
         let seen = Mutex::new(BTreeSet::new());
         let both = || locked(&seen).len() == 2;
         // The first unit waits in its report until the other one reports as well. Many turns without it, and it goes on.
