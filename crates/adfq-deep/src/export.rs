@@ -22,5 +22,6 @@ fn origin(agent: &Agent) -> Value {
         "step": agent.step(),
         "space": agent.space(),
         "network": agent.learner().network().spec(),
+        "unit": agent.learner().unit.size(),
     })
 }

@@ -2,7 +2,7 @@
 //! makes one gradient step.
 
 use crate::algorithm::{
-    Algorithm, Algorithms, Batch, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, State,
+    Algorithm, Algorithms, Batch, Estimate, Gradient, Loss, Outputs, Passes, RewardRange, RewardUnit, State,
 };
 use crate::config::{Config, TargetUpdate};
 use crate::metrics::Learned;
@@ -27,6 +27,8 @@ pub struct Learner {
     pub algorithm: Box<dyn Algorithm>,
     /// Rewards that were received.
     pub rewards: RewardRange,
+    /// What rewards are divided by before they are learned from.
+    pub unit: RewardUnit,
     /// The magnitude of each transition's error in the last batch.
     pub errors: Vec<f32>,
     gradients: Vec<f32>,
@@ -71,6 +73,7 @@ impl Learner {
             passes: Workspaces::new(&network, algorithm.passes(), batch)?,
             errors: vec![0.0; batch],
             rewards: RewardRange::default(),
+            unit: if algorithm.learns_in_units() { RewardUnit::default() } else { RewardUnit::ONE },
             target: online.clone(),
             space: space.clone(),
             config: config.clone(),
@@ -105,8 +108,8 @@ impl Learner {
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         out.clear();
-        let (actions, rewards) = (self.space.actions, self.rewards);
-        self.algorithm.estimate(&State { env, observation, row, beside, actions, rewards }, out)
+        let (actions, rewards, unit) = (self.space.actions, self.rewards, self.unit.size());
+        self.algorithm.estimate(&State { env, observation, row, beside, actions, rewards, unit }, out)
     }
 
     /// An error unless the network is one for this space.
@@ -172,17 +175,18 @@ impl Learner {
             None => &[],
         };
         let online = network.forward(&self.online, sample.obs(), &mut passes.online)?;
+        let reward: Vec<_> = sample.reward.iter().map(|&reward| self.unit.of(reward)).collect();
         let batch = Batch {
             actions: self.space.actions,
             action: &sample.action,
-            reward: &sample.reward,
+            reward: &reward,
             discount: &sample.discount,
             terminal: &sample.terminal,
             weight: &sample.weight,
             index: &sample.index,
             obs: sample.obs(),
             next: sample.next(),
-            rewards: self.rewards,
+            rewards: self.rewards.in_unit(&self.unit),
         };
         self.output_gradient.fill(0.0);
         let mut gradient = Gradient { outputs: &mut self.output_gradient, errors: &mut self.errors };

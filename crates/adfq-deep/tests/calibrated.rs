@@ -1,8 +1,11 @@
 //! Calibrated: it finds and keeps what is hidden, its beliefs hold, and it goes on to the bit after a stop.
 
+mod paid;
+
 use adfq_deep::algorithm::{Algorithms, CalibratedSettings};
 use adfq_deep::rollout::{Play, Rollouts};
-use adfq_deep::{Checkpoint, Config, Host, RunFolder, Stop, Training};
+use adfq_deep::run::folder::{Loaded, read_learner};
+use adfq_deep::{Agent, Checkpoint, Config, Host, RunFolder, Stop, Training};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -58,19 +61,44 @@ fn beliefs_hold_where_states_do_not_come_again() {
     assert!(10 * doubted >= 9 * met.len() * far.len(), "{doubted}");
 }
 
-/// Stopped three times, in a world that repeats itself and in one that does not.
+/// Stopped three times, first before anything is learned: in a world that repeats itself, in one that does not, and where rewards are 1,000.
 #[test]
 fn a_resumed_run_is_the_same_bits() {
-    for env in ["deepsea-6-shuffled-1", "cartpole"] {
+    for env in ["deepsea-6-shuffled-1", "cartpole", "bsuite:cartpole_scale/16"] {
         let folder = tempfile::tempdir().unwrap();
         let [whole, stopped] = ["whole", "stopped"].map(|name| folder.path().join(name));
-        let job = || training(env, 1_200).set("envs=2").set("logging.checkpoint=400");
+        let job =
+            || training(env, 1_200).set("envs=2").set("logging.checkpoint=400").set("learning.warmup=200");
         let expected = job().run(&whole).unwrap();
         let flag = AtomicBool::new(false);
         for after in [150, 402, 898] {
             stop_after(&stopped, &job(), Stop { flag: &flag, after: Some(after) });
         }
         assert_eq!(job().run(&stopped).unwrap(), expected, "{env}");
+    }
+}
+
+/// Rewards times a power of two: the same weights to the bit, and beliefs that are so many times as large.
+#[test]
+fn the_size_of_rewards_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = |times: f32| {
+        let folder = folder.path().join(times.to_string());
+        training("paid", 1_500).host(paid::host(times)).run(&folder).unwrap();
+        let mut agent = Agent::load(&folder).unwrap();
+        let decision = agent.act(&[0.01, -0.02, 0.03, 0.04]).unwrap();
+        let Loaded { learner, .. } = read_learner(&folder, &Host::default(), Checkpoint::Last).unwrap();
+        (learner.online, decision.beliefs.unwrap())
+    };
+    let (weights, expected) = trained(1.0);
+    for times in [1_024.0, 1.0 / 1_048_576.0] {
+        let (found, beliefs) = trained(times);
+        assert!(found == weights, "{times}");
+        for (found, expected) in beliefs.iter().zip(&expected) {
+            let times = f64::from(times);
+            assert_eq!(found.mean(), times * expected.mean());
+            assert!((found.sd() / (times * expected.sd()) - 1.0).abs() < 1e-5, "{found:?} {expected:?}");
+        }
     }
 }
 

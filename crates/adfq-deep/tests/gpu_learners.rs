@@ -5,7 +5,7 @@
 use adfq::batch::{Batch, Column};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq::update::{NoiseKind, RuleKind, Update};
-use adfq_deep::algorithm::{AdfqSettings, Algorithms, Estimate, Keeps, RewardRange, State};
+use adfq_deep::algorithm::{AdfqSettings, Algorithms, Estimate, Keeps, RewardRange, RewardUnit, State};
 use adfq_deep::backend::cuda::{Acting, Drawn, Learners, Member, Updates};
 use adfq_deep::config::TargetUpdate;
 use adfq_deep::learner::Learner;
@@ -578,7 +578,7 @@ fn show(acting: &mut Acting, space: &Space, rng: &mut ChaCha8Rng) -> Vec<Vec<f32
 fn believed(learner: &mut Learner, beside: &[f64], observation: &[f32], row: &[f32]) -> [Vec<Estimate>; 2] {
     let (actions, rewards) = (learner.space().actions, learner.rewards);
     [(beside, &[][..]), (&[][..], observation)].map(|(beside, observation)| {
-        let state = State { env: None, observation, row, beside, actions, rewards };
+        let state = State { env: None, observation, row, beside, actions, rewards, unit: 1.0 };
         let mut found = vec![];
         learner.algorithm.estimate(&state, &mut found).expect("estimates");
         found
@@ -730,7 +730,9 @@ fn a_memory_can_be_taken_up_by_other_learners() {
         let empty = Replay::new(&configs[run].replay, envs, discount, &image).expect("a memory");
         world.replay = empty.restore(&state, &priorities, segments).expect("the memory");
         let range = rewards(&mut World::new(&configs[run], &image), &configs[run]);
-        second.restore(run, &world.replay, first.steps(run), &range, first.sampler(run)).expect("another");
+        second
+            .restore(run, &world.replay, first.steps(run), &range, &RewardUnit::ONE, first.sampler(run))
+            .expect("another");
         assert_eq!(second.sampler(run), first.sampler(run));
         assert!(second.priorities(run).expect("priorities") == (priorities, largest));
     }

@@ -1,6 +1,8 @@
 //! Whole trainings on a GPU: the same bits twice, alone or beside others, and checkpoints that the CPU takes up. Where there
 //! is no GPU it says so and passes.
 
+mod paid;
+
 use adfq_deep::algorithm::{
     Algorithm, Algorithms, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
 };
@@ -73,6 +75,25 @@ fn the_same_bits_twice_and_alone() {
         assert_eq!(both(&once), both(&twice), "{agent}");
         assert_eq!(result(&once, 1), result(&alone, 1), "{agent}");
         assert_ne!(result(&once, 0), result(&once, 1), "{agent}");
+    }
+}
+
+/// Rewards go up before they have a unit, and are written again when they have one.
+#[test]
+fn the_size_of_rewards_does_not_matter() {
+    let Ok(device) = Device::open(0) else { return println!("not tested: no GPU") };
+    let folder = tempfile::tempdir().unwrap();
+    let trained = |times: f32| {
+        let configs = [Config { env: "paid".to_owned(), envs: 2, ..config_of("calibrated", 0) }];
+        let trainer = train_on(&paid::host(times), &device, &configs, &folder.path().join(times.to_string()));
+        let learner = trainer.run().learner();
+        (learner.unit.size(), learner.online.clone())
+    };
+    let (unit, weights) = trained(1.0);
+    for times in [1_024.0, 1.0 / 1_048_576.0] {
+        let found = trained(times);
+        assert_eq!(found.0, times * unit);
+        assert!(found.1 == weights, "{times}");
     }
 }
 

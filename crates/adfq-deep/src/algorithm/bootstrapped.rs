@@ -337,7 +337,15 @@ mod tests {
         let mut at = |env, head| {
             bootstrapped.acting.heads[0] = head;
             let mut found = vec![];
-            let state = State { env, observation: &observation, row: &row, beside: &[], actions: 2, rewards };
+            let state = State {
+                env,
+                observation: &observation,
+                row: &row,
+                beside: &[],
+                actions: 2,
+                rewards,
+                unit: 1.0,
+            };
             bootstrapped.estimate(&state, &mut found).unwrap();
             found
         };

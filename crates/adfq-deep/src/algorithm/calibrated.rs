@@ -242,12 +242,14 @@ impl Calibrated {
     }
 
     /// What is believed of each action, before calibration.
-    fn believe(&self, state: u64, row: &[f32]) -> Vec<Held> {
+    fn believe(&self, state: u64, row: &[f32], unit: f32) -> Vec<Held> {
         let table = self.table();
         let best = table.and_then(|table| table.best(state));
         let (widest, off) = (WIDEST * self.kept.spread.var(), self.kept.calibration.off());
         let belief = |action: usize| {
-            let (network, own) = (row[action], var(row[self.actions + action], widest));
+            let square = unit * unit;
+            let (network, own) =
+                (unit * row[action], square * var(row[self.actions + action], widest / square));
             let var = self.kept.calibration.expected(network, own);
             let Some((table, best)) = table.zip(best) else {
                 return Held { means: [network; 2], off, believed: 0, own, var, reward: 0.0 };
@@ -338,7 +340,7 @@ impl Algorithm for Calibrated {
 
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         let known = if self.sees_observations() { EpisodicMemory::state(state.observation) } else { 0 };
-        let beliefs = self.believe(known, state.row);
+        let beliefs = self.believe(known, state.row, state.unit);
         // While it trains, σ is asked for by one policy alone.
         let asked = state.env.is_none() || self.config.policy == "thompson";
         let unseen = if asked { self.unseen(state.observation, known) } else { vec![] };
@@ -384,6 +386,10 @@ impl Algorithm for Calibrated {
         let unseen = neighbours.map(|neighbours| Unseen { neighbours, mean, var });
         let (off, ratio) = (calibration.off(), calibration.ratio());
         Some(Readout::Gaussian { off, ratio, min_var, max_var, local, unseen })
+    }
+
+    fn learns_in_units(&self) -> bool {
+        true
     }
 
     fn sees_observations(&self) -> bool {
@@ -541,6 +547,7 @@ mod tests {
             beside: &[],
             actions: 2,
             rewards: Default::default(),
+            unit: 1.0,
         }
     }
 

@@ -22,6 +22,7 @@ mod registry;
 mod split;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use adfq::AdfqSettings;
 pub use bootstrapped::BootstrappedSettings;
@@ -31,6 +32,7 @@ pub use local_error::LocalError;
 pub use novelty::Neighbours;
 pub use registry::{Algorithms, Demand, Descriptor};
 pub use split::SplitSettings;
+pub use unit::RewardUnit;
 
 use crate::{Config, Result};
 use adfq_nn::{Output, huber};
@@ -61,6 +63,12 @@ pub trait Algorithm: Send + Sync {
     /// other programs.
     fn readout(&self) -> Option<Readout> {
         None
+    }
+
+    /// Whether it learns from rewards in a [unit of their own](RewardUnit). Its networks' values are then in that unit, and so are
+    /// the rewards of a [`Batch`]. Those that it [receives](Algorithm::received) are as they came, and so must its estimates be.
+    fn learns_in_units(&self) -> bool {
+        false
     }
 
     /// Whether [`Algorithm::estimate`] and [`Algorithm::acted`] look at observations. Decoding them takes time.
@@ -148,7 +156,7 @@ pub struct Batch<'a> {
     pub actions: usize,
     /// Actions taken.
     pub action: &'a [u32],
-    /// Returns of n steps, or of fewer where the episode ended.
+    /// Returns of n steps, or of fewer where the episode ended, in the unit that the algorithm learns in.
     pub reward: &'a [f32],
     /// What the value of s′ is multiplied with: γ to the number of those steps.
     pub discount: &'a [f32],
@@ -162,7 +170,7 @@ pub struct Batch<'a> {
     pub obs: &'a [f32],
     /// The observations s′, likewise.
     pub next: &'a [f32],
-    /// The rewards received so far.
+    /// The rewards received so far, in that unit too.
     pub rewards: RewardRange,
 }
 
@@ -231,6 +239,8 @@ pub struct State<'a> {
     pub actions: usize,
     /// The rewards received so far.
     pub rewards: RewardRange,
+    /// What one of the network's values stands for; 1 unless the algorithm [learns in units](Algorithm::learns_in_units).
+    pub unit: f32,
 }
 
 /// What followed on an action in training.
@@ -321,6 +331,11 @@ impl RewardRange {
     pub fn see(&mut self, reward: f32) {
         self.least = self.least.min(reward);
         self.greatest = self.greatest.max(reward);
+    }
+
+    /// The same in another unit.
+    pub fn in_unit(&self, unit: &RewardUnit) -> Self {
+        Self { least: unit.of(self.least), greatest: unit.of(self.greatest) }
     }
 
     /// The size of the largest reward seen so far, whatever its sign.

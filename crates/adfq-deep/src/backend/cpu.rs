@@ -66,6 +66,6 @@ fn learn(run: &mut Run, sample: &mut Sample) -> Result<()> {
     if run.config.replay.priority.is_some() {
         run.replay.update(&sample.index, &run.learner.errors)?;
     }
-    run.stats.learned(&learned);
+    run.learned(&learned);
     Ok(())
 }

@@ -35,6 +35,7 @@ pub fn onnx(agent: &Agent) -> Result<Vec<u8>> {
         Graph { params: &learner.online, tensors: network.tensors(), nodes: vec![], initial: vec![] };
     let features = graph.layers(spec);
     let groups = graph.head(&spec.head, &features);
+    let groups = graph.in_rewards(groups, learner.unit.size());
     let outputs = graph.read(&readout, &groups, spec);
     let name = format!("{} in {}", config.agent, config.env);
     let model = Message::default()
@@ -177,6 +178,18 @@ impl Graph<'_> {
         let mean = self.node("ReduceMean", &[&advantage], vec![ints("axes", &[1]), int("keepdims", 1)]);
         let centred = self.node("Sub", &[&advantage, &mean], vec![]);
         self.node("Add", &[&value, &centred], vec![])
+    }
+
+    /// μ and ρ = -log √c in the unit of rewards, where the network has another.
+    fn in_rewards(&mut self, groups: Vec<String>, unit: f32) -> Vec<String> {
+        if unit == 1.0 {
+            return groups;
+        }
+        let [size, log] =
+            [("unit", unit), ("log_unit", libm::logf(unit))].map(|(name, value)| self.constant(name, value));
+        let mut in_rewards = vec![self.node("Mul", &[&groups[0], &size], vec![])];
+        in_rewards.extend(groups[1..].iter().map(|rho| self.node("Sub", &[rho, &log], vec![])));
+        in_rewards
     }
 
     /// What is believed, and what is done: the outputs of the graph.

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 const ALIGNED: usize = 8;
 
 /// The online network's tensors as f32, under the names and in the shapes of [`adfq_nn::Tensor`]. The metadata has one
-/// entry, `adfq`: JSON that says where they come from, with the network's layers and the environment's frames.
+/// entry, `adfq`: JSON that says where they come from, with the network's layers, the environment's frames
+/// and the unit of its values: what one of them is in rewards.
 pub fn safetensors(agent: &Agent) -> Result<Vec<u8>> {
     let (network, params) = (agent.learner().network(), &agent.learner().online);
     let mut header = Map::new();

@@ -7,7 +7,7 @@
 use super::folder::played_by_ale;
 use super::needs::{check_learner_memory, check_memory_read_back, parameters};
 use super::{Best, Due, Lost, Run};
-use crate::algorithm::RewardRange;
+use crate::algorithm::{RewardRange, RewardUnit};
 use crate::evaluate::Evaluation;
 use crate::learner::Learner;
 use crate::metrics::Stats;
@@ -24,6 +24,8 @@ const KIND: &str = "checkpoint";
 const SEGMENT_KIND: &str = "replay segment";
 /// Of both files. Raised whenever the meaning of a section changes.
 const VERSION: u32 = 6;
+/// The section with the unit of rewards. Files of before have none.
+const UNIT: &str = "unit";
 
 /// Lengths of the logs at the moment of the checkpoint; what is beyond was written by a future that got lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,6 +140,7 @@ pub struct Snapshot {
     adam_v: Vec<f32>,
     priorities: Vec<f32>,
     algorithm: Vec<u8>,
+    unit: Vec<u8>,
 }
 
 impl Snapshot {
@@ -193,6 +196,7 @@ impl Snapshot {
             adam_v: learner.adam.v.clone(),
             priorities,
             algorithm: learner.algorithm.save()?,
+            unit: postcard::to_stdvec(&learner.unit).map_err(|error| Error::State(error.to_string()))?,
         })
     }
 
@@ -209,6 +213,7 @@ impl Snapshot {
         file.put("adam v", bytes(&self.adam_v));
         file.put("priorities", bytes(&self.priorities));
         file.put("algorithm", &self.algorithm[..]);
+        file.put(UNIT, &self.unit[..]);
         Ok(file.write_in(folder, name)?)
     }
 }
@@ -334,6 +339,7 @@ fn read_all_but_replay(folder: &Folder, name: &str, host: &Host) -> Result<Parts
     fill_learner(&mut learner, &file, &path)?;
     learner.adam.t = state.adam_steps;
     learner.rewards = state.rewards;
+    learner.unit = read_unit(&file, &path)?;
     Ok(Parts { file, config, state, learner, path })
 }
 
@@ -372,6 +378,13 @@ fn read_segment(folder: &Folder, entry: &SegmentEntry) -> Result<Segment> {
 fn take_frames(file: &mut Container) -> adfq_files::Result<Frames> {
     let bits = file.take(BITS).map(Frames::Bits);
     bits.or_else(|_| file.take(LZ4).map(Frames::Lz4)).or_else(|_| file.take(BYTES).map(Frames::Bytes))
+}
+
+/// The unit of rewards. Where there is none, the run is of a version that knew no other than 1.
+fn read_unit(file: &Container, path: &Path) -> Result<RewardUnit> {
+    let Ok(bytes) = file.get(UNIT) else { return Ok(RewardUnit::ONE) };
+    let unit: RewardUnit = decode(bytes, path)?;
+    if unit.is_sound() { Ok(unit) } else { Err(unfit(path, "its rewards have no unit")) }
 }
 
 fn fill_learner(learner: &mut Learner, file: &Container, path: &Path) -> Result<()> {

@@ -19,11 +19,11 @@ pub use restarts::Restart;
 pub(crate) use restarts::Restarts;
 pub use summary::{Best, Lost, Summary};
 
-use crate::algorithm::{Estimate, Received};
+use crate::algorithm::{Estimate, Received, RewardUnit};
 use crate::config::{Config, TargetUpdate};
 use crate::evaluate::{Evaluation, Judge, Player};
 use crate::learner::{Learner, diverged};
-use crate::metrics::{Metrics, Stats, sign};
+use crate::metrics::{Learned, Metrics, Stats, sign};
 use crate::observation::Observation;
 use crate::policy::Explorer;
 use crate::replay::{Replay, Transition, Written};
@@ -58,6 +58,8 @@ pub struct Run {
     pub(crate) due: Due,
     /// Whether its evaluation at this step was begun and stopped: it is played from its start before the next step.
     pub(crate) owes_evaluation: bool,
+    /// Whether rewards that were stored before have a unit since this step. Who keeps a copy of them has to change it.
+    pub(crate) new_unit: bool,
     /// What was lost of its replay memory.
     pub(crate) lost: Vec<Lost>,
     /// Environments that were started anew.
@@ -91,11 +93,13 @@ pub(crate) struct Due {
 
 /// Where a run stores what happens: in its replay memory, and in whatever else keeps a copy of it.
 pub(crate) trait Memory {
-    /// Stores a step of an environment. `written` is for those who need to know where.
+    /// Stores a step of an environment. Who keeps a copy to learn from keeps the reward in its unit. `written` is for those who need to
+    /// know where.
     fn store(
         &mut self,
         env: usize,
         step: &Transition,
+        unit: &RewardUnit,
         replay: &mut Replay,
         written: &mut Written,
     ) -> Result<()>;
@@ -108,7 +112,14 @@ pub(crate) trait Memory {
 pub(crate) struct Plain;
 
 impl Memory for Plain {
-    fn store(&mut self, env: usize, step: &Transition, replay: &mut Replay, _: &mut Written) -> Result<()> {
+    fn store(
+        &mut self,
+        env: usize,
+        step: &Transition,
+        _: &RewardUnit,
+        replay: &mut Replay,
+        _: &mut Written,
+    ) -> Result<()> {
         Ok(replay.push(env, step)?)
     }
 
@@ -172,6 +183,7 @@ impl Run {
             players: vec![Player::new(config, evaluation)],
             due: Due::default(),
             owes_evaluation: false,
+            new_unit: false,
             lost: vec![],
             restarts: Restarts::at_most(host.restarts),
             restarted: vec![],
@@ -407,7 +419,8 @@ impl Run {
             last: over.then(|| &self.envs.successors()[env * bytes..][..bytes]),
         };
         self.learner.rewards.see(transition.reward);
-        memory.store(env, &transition, &mut self.replay, &mut self.written)?;
+        self.learner.unit.see(transition.reward);
+        memory.store(env, &transition, &self.learner.unit, &mut self.replay, &mut self.written)?;
         self.stats.step(env, &happened);
         let received = Received {
             action: self.actions[env],
@@ -439,6 +452,9 @@ impl Run {
         let copy = matches!(learning.target, TargetUpdate::Hard(every) if copies(every));
         self.due = Due { gradient_steps, copy };
         self.wait_for_memory();
+        if self.due.gradient_steps > 0 {
+            self.new_unit |= self.learner.unit.settle();
+        }
     }
 
     /// Before transitions of several steps are complete, and after a loss, there may be nothing to learn from: learning waits as in
@@ -450,6 +466,12 @@ impl Run {
         if self.step < first || lost {
             self.due.gradient_steps = 0;
         }
+    }
+
+    /// Counts in a gradient step.
+    pub(crate) fn learned(&mut self, learned: &Learned) {
+        let mean_q = learned.mean_q * self.learner.unit.size();
+        self.stats.learned(&Learned { mean_q, ..*learned });
     }
 
     /// Where it stands: runs that go step by step together stand at the same place.

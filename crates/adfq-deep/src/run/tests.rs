@@ -135,6 +135,7 @@ fn assert_same(one: &Run, other: &Run) {
             learner.target.clone(),
             adam,
             learner.rewards,
+            learner.unit,
             learner.algorithm.save().unwrap(),
         )
     };

@@ -38,7 +38,9 @@ use sync::Staging;
 use transfer::Part;
 
 use super::Backend;
+use crate::algorithm::RewardUnit;
 use crate::evaluate::Player;
+use crate::learner::Learner;
 use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Memory, Run};
 use crate::trainer::{check_sound, each_sound_beside};
@@ -74,10 +76,12 @@ impl Memory for Part<'_> {
         &mut self,
         env: usize,
         step: &Transition,
+        unit: &RewardUnit,
         replay: &mut Replay,
         written: &mut Written,
     ) -> Result<()> {
         replay.write(env, step, written)?;
+        written.slots.iter_mut().for_each(|slot| slot.reward = unit.of(slot.reward));
         self.wrote(env, step, written);
         Ok(())
     }
@@ -98,10 +102,12 @@ impl Cuda {
         let learners: Vec<_> = runs.iter().map(|run| &run.learner).collect();
         let mut learners = Learners::new(device, &space, &learners, Precision::Tf32)?;
         for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
-            learners.restore(number, &run.replay, run.step, &run.learner.rewards, run.sampler.clone())?;
+            let Learner { rewards, unit, .. } = &run.learner;
+            learners.restore(number, &run.replay, run.step, rewards, unit, run.sampler.clone())?;
         }
         for (number, run) in runs.iter_mut().enumerate() {
             run.replay.leave_frames(&learners.frames_of(number));
+            run.new_unit = false;
         }
         let players = add_players(runs)?;
         let acting = Acting::new(&learners, runs[0].config.envs)?;
@@ -110,6 +116,17 @@ impl Cuda {
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env, &runs[0].config.env_args);
         let (staging, synced, one_step_on) = (Staging::default(), false, false);
         Ok(Self { learners, acting, evaluating, staging, players, input, synced, in_process, one_step_on })
+    }
+
+    /// Rewards that went up before they had a unit are written again.
+    fn take_units(&mut self, runs: &mut [Run]) -> Result<()> {
+        for (number, run) in runs.iter_mut().enumerate().filter(|(_, run)| run.new_unit) {
+            run.new_unit = false;
+            let Learner { rewards, unit, .. } = &run.learner;
+            self.learners.commit()?;
+            self.learners.write_rewards(number, &run.replay, rewards, unit)?;
+        }
+        Ok(())
     }
 
     /// Puts observations together on the host, for all of them to go up.
@@ -183,6 +200,7 @@ impl Backend for Cuda {
     /// Everything for this step and the gradient steps after it is on the stream before the host waits for the outputs, so that the
     /// device goes from one to the next. What the environments did goes up beside, and a batch is drawn: only learning looks at them.
     fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
+        self.take_units(runs)?;
         let newest_alone = self.copy_newest(runs);
         if !newest_alone {
             self.stack_whole(runs);
@@ -248,7 +266,7 @@ impl Backend for Cuda {
         for Reported { run, learned, sums } in self.learners.reported() {
             match learned {
                 Ok(learned) => {
-                    runs[run].stats.learned(&learned);
+                    runs[run].learned(&learned);
                     if self.learners.places.is_some() {
                         runs[run].learner.algorithm.learned_there(sums);
                     }

@@ -3,13 +3,13 @@
 use super::learners::Learners;
 use super::memory::{FRESH, GREATEST, LARGEST, LEAST, STATES, STEP};
 use super::raw::launch;
-use crate::algorithm::RewardRange;
+use crate::algorithm::{RewardRange, RewardUnit};
 use crate::replay::Replay;
 use crate::{Error, Result};
 use adfq::random::ChaCha8Rng;
 
 impl Learners {
-    /// Makes a run go on from where another left off, on the CPU or here: its memory, environment steps, the rewards seen
+    /// Makes a run go on from where another left off, on the CPU or here: its memory, environment steps, the rewards seen, their unit
     /// and the generator of its draws. Parameters and moments are the engine's. Only before the first gradient step.
     pub fn restore(
         &mut self,
@@ -17,6 +17,7 @@ impl Learners {
         replay: &Replay,
         step: u64,
         rewards: &RewardRange,
+        unit: &RewardUnit,
         sampler: ChaCha8Rng,
     ) -> Result<()> {
         if self.launched > 0 || run >= self.configs.len() {
@@ -28,22 +29,15 @@ impl Learners {
         let (envs, slots) = (self.memory.sizes.envs, self.memory.sizes.slots);
         self.commit()?;
         // Frames and slots go up in a few large copies, not through packs.
-        let first = run * envs * slots;
-        let mut written = vec![0; 2 * envs * slots];
         for env in 0..envs {
-            let start = (first + env * slots) * self.memory.sizes.frame_bytes;
+            let start = (run * envs + env) * slots * self.memory.sizes.frame_bytes;
             self.memory.frames.write(start, &replay.frames_of(env)?)?;
-            for entry in replay.entries(env) {
-                written[2 * entry.place] = entry.reward.to_bits();
-                written[2 * entry.place + 1] = entry.word();
-            }
         }
-        self.memory.slots.write(2 * first, &written)?;
+        self.write_rewards(run, replay, rewards, unit)?;
         self.restore_priorities(run, replay)?;
-        let RewardRange { least, greatest } = *rewards;
         let mut own = [0.0; STATES];
         self.memory.state.read(run * STATES, &mut own)?;
-        (own[STEP], own[LEAST], own[GREATEST]) = (step as f64, least.into(), greatest.into());
+        own[STEP] = step as f64;
         if let Some((largest, fresh)) = replay.largest() {
             (own[LARGEST], own[FRESH]) = (largest, fresh.into());
         }
@@ -53,6 +47,28 @@ impl Learners {
         self.samplers[run] = sampler;
         let rates = self.rates();
         Ok(self.engine.set_own_rates(&rates)?)
+    }
+
+    /// The rewards, actions and ends of all steps that a run remembers, and the range of its rewards. Rewards are here in their unit.
+    pub(super) fn write_rewards(
+        &mut self,
+        run: usize,
+        replay: &Replay,
+        rewards: &RewardRange,
+        unit: &RewardUnit,
+    ) -> Result<()> {
+        let (envs, slots) = (self.memory.sizes.envs, self.memory.sizes.slots);
+        let mut written = vec![0; 2 * envs * slots];
+        for entry in (0..envs).flat_map(|env| replay.entries(env)) {
+            written[2 * entry.place] = unit.of(entry.reward).to_bits();
+            written[2 * entry.place + 1] = entry.word();
+        }
+        self.memory.slots.write(2 * run * envs * slots, &written)?;
+        let RewardRange { least, greatest } = rewards.in_unit(unit);
+        let mut own = [0.0; STATES];
+        self.memory.state.read(run * STATES, &mut own)?;
+        (own[LEAST], own[GREATEST]) = (least.into(), greatest.into());
+        Ok(self.memory.state.write(run * STATES, &own)?)
     }
 
     fn restore_priorities(&mut self, run: usize, replay: &Replay) -> Result<()> {

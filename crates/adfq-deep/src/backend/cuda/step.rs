@@ -169,7 +169,7 @@ impl Learners {
                 index: &index,
                 obs: &obs,
                 next: &next,
-                rewards: member.learner.rewards,
+                rewards: member.learner.rewards.in_unit(&member.learner.unit),
             };
             let mut passes = outputs.chunks_exact(runs * width).map(|pass| &pass[run * width..][..width]);
             let mut pass = |wanted: bool| if wanted { passes.next().unwrap_or(&[]) } else { &[] };
