@@ -39,6 +39,8 @@ use std::iter::repeat;
 
 /// The algorithm's name, and that of the table with its settings.
 const NAME: &str = "calibrated";
+/// How states are known in the table. Before there was this number, it was by another hash.
+const STATES: u8 = 1;
 /// Outputs of the network for each action.
 const OUTPUTS: usize = 2;
 /// Steps over which the spread of values is averaged.
@@ -451,11 +453,12 @@ impl Algorithm for Calibrated {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&self.kept).map_err(|error| Error::State(error.to_string()))
+        postcard::to_stdvec(&(&self.kept, STATES)).map_err(|error| Error::State(error.to_string()))
     }
 
     fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
-        let mut kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let (mut kept, states): (Kept, &[u8]) =
+            postcard::take_from_bytes(state).map_err(|error| error.to_string())?;
         let room = |kept: &Kept| kept.memory.as_ref().map(EpisodicMemory::shape);
         if kept.under.len() != self.kept.under.len() || room(&kept) != room(&self.kept) {
             return Err("it has other environments, or room for other pairs".to_owned());
@@ -464,6 +467,13 @@ impl Algorithm for Calibrated {
             || kept.under.iter().flat_map(|one| &one.held).any(|held| held.believed > 1)
         {
             return Err("what it remembers of its errors is not whole".to_owned());
+        }
+        match states {
+            [STATES] => {}
+            [] if kept.memory.as_mut().is_none_or(EpisodicMemory::forget) => {
+                kept.under.iter_mut().for_each(|under| under.passed.clear());
+            }
+            _ => return Err("its table knows states in the way of another version".to_owned()),
         }
         match (&mut kept.novelty, &self.kept.novelty) {
             (Some(novelty), Some(own)) if novelty.is_whole(own.size()) => novelty.prepare(),
@@ -598,10 +608,27 @@ mod tests {
         let settings = CalibratedSettings { pairs: 1 << 10, ..CalibratedSettings::default() };
         let small = config(NAME).with_own(NAME, &settings).unwrap();
         assert!(Calibrated::new(&small, &space()).unwrap().restore(&saved).unwrap_err().contains("pairs"));
-        assert!(calibrated().restore(&saved[..saved.len() - 1]).is_err());
+        assert!(calibrated().restore(&saved[..saved.len() - 2]).is_err());
     }
 
     /// σ of the first action in a state with this observation, for a network that says the same everywhere.
+    /// Where the table is not believed, nothing is lost with it.
+    #[test]
+    fn states_known_by_another_hash_are_forgotten_or_refused() {
+        let mut algorithm = calibrated();
+        let memory = algorithm.kept.memory.as_mut().unwrap();
+        memory.visit(7, 0);
+        let saved = algorithm.save().unwrap();
+        let mut restored = calibrated();
+        restored.restore(&saved[..saved.len() - 1]).unwrap();
+        assert_eq!(restored.kept.memory.unwrap().was_tried(7, 0), Some(false));
+        let memory = algorithm.kept.memory.as_mut().unwrap();
+        (0..10_000).for_each(|_| memory.visit(7, 0));
+        let saved = algorithm.save().unwrap();
+        assert!(calibrated().restore(&saved[..saved.len() - 1]).unwrap_err().contains("another version"));
+        calibrated().restore(&saved).unwrap();
+    }
+
     fn sd_in(algorithm: &mut Calibrated, observation: &[f32], env: Option<usize>) -> f32 {
         let mut found = vec![];
         algorithm.estimate(&State { observation, ..state(env) }, &mut found).unwrap();
