@@ -11,6 +11,8 @@
 //! σ²     = κ v                                         so that ±2σ hold 95 % of them (`calibration.rs`)
 //! ```
 //!
+//! The network learns in a unit of rewards (`unit.rs`); what is believed is in rewards as they came.
+//!
 //! What was never met is not known, whatever the rest is worth. With the mean m and the variance S² of the values found, and w from 0
 //! for what was met to 1 for what is like nothing that was (`novelty.rs`), w (S² + (μ - m)²) is added to σ².
 //!
@@ -248,10 +250,10 @@ impl Calibrated {
         let table = self.table();
         let best = table.and_then(|table| table.best(state));
         let (widest, off) = (WIDEST * self.kept.spread.var(), self.kept.calibration.off());
+        let square = unit * unit;
         let belief = |action: usize| {
-            let square = unit * unit;
-            let (network, own) =
-                (unit * row[action], square * var(row[self.actions + action], widest / square));
+            let own = square * var(row[self.actions + action], widest / square);
+            let network = unit * row[action];
             let var = self.kept.calibration.expected(network, own);
             let Some((table, best)) = table.zip(best) else {
                 return Held { means: [network; 2], off, believed: 0, own, var, reward: 0.0 };

@@ -102,7 +102,7 @@ impl EpisodicMemory {
     }
 
     /// The hash by which a state is known. Eight hashes go side by side: in one, every number would wait for the one before it, which took
-    /// a third of the time of a step that learns nothing.
+    /// a quarter of the time of a step that learns nothing.
     pub fn state(observation: &[f32]) -> u64 {
         let bits = |number: &f32| u64::from((number + 0.0).to_bits());
         let (rows, rest) = observation.as_chunks::<8>();

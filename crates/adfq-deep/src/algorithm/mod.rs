@@ -237,7 +237,7 @@ pub struct State<'a> {
     pub beside: &'a [f64],
     /// Number of actions |A|.
     pub actions: usize,
-    /// The rewards received so far.
+    /// The rewards received so far, as they came.
     pub rewards: RewardRange,
     /// What one of the network's values stands for; 1 unless the algorithm [learns in units](Algorithm::learns_in_units).
     pub unit: f32,

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The least and the largest unit are powers of two with these exponents: no reward overflows.
+/// The exponents of the least and of the largest unit to the base of two: neither it nor its square overflows.
 const EXPONENTS: (i64, i64) = (-60, 60);
 
 /// The size of rewards, found as they come.
@@ -54,13 +54,14 @@ impl RewardUnit {
         }
     }
 
-    /// Learning begins: the unit is what it is now, or the size of the first reward other than 0. Says whether it has just been settled.
+    /// Learning begins: the unit is what it is now, or the size of the first reward other than 0. Says whether rewards of before are
+    /// now other numbers.
     pub fn settle(&mut self) -> bool {
-        let first = !std::mem::replace(&mut self.begun, true) && self.count > 0;
-        if first {
-            self.settled = Some(self.mean());
+        if std::mem::replace(&mut self.begun, true) || self.count == 0 {
+            return false;
         }
-        first
+        self.settled = Some(self.mean());
+        self.size() != 1.0
     }
 
     /// What one of a network's values stands for: 1 as long as the unit is not settled.
@@ -135,10 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_settling_is_told() {
-        let mut unit = RewardUnit::default();
-        unit.see(2.0);
-        assert_eq!([unit.settle(), unit.settle()], [true, false]);
+    fn a_new_unit_is_told_once() {
+        let told = |reward: f32| {
+            let mut unit = RewardUnit::default();
+            unit.see(reward);
+            [unit.settle(), unit.settle()]
+        };
+        assert_eq!((told(2.0), told(-1.0)), ([true, false], [false, false]));
         assert_eq!(RewardUnit::ONE.size(), 1.0);
     }
 }
