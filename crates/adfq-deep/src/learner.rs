@@ -31,6 +31,8 @@ pub struct Learner {
     pub unit: RewardUnit,
     /// The magnitude of each transition's error in the last batch.
     pub errors: Vec<f32>,
+    /// The rewards of a batch in their unit.
+    reward: Vec<f32>,
     gradients: Vec<f32>,
     output_gradient: Vec<f32>,
     passes: Workspaces,
@@ -72,6 +74,7 @@ impl Learner {
             output_gradient: vec![0.0; batch * network.outputs()],
             passes: Workspaces::new(&network, algorithm.passes(), batch)?,
             errors: vec![0.0; batch],
+            reward: Vec::with_capacity(batch),
             rewards: RewardRange::default(),
             unit: if algorithm.learns_in_units() { RewardUnit::default() } else { RewardUnit::ONE },
             target: online.clone(),
@@ -175,11 +178,12 @@ impl Learner {
             None => &[],
         };
         let online = network.forward(&self.online, sample.obs(), &mut passes.online)?;
-        let reward: Vec<_> = sample.reward.iter().map(|&reward| self.unit.of(reward)).collect();
+        self.reward.clear();
+        self.reward.extend(sample.reward.iter().map(|&reward| self.unit.of(reward)));
         let batch = Batch {
             actions: self.space.actions,
             action: &sample.action,
-            reward: &reward,
+            reward: &self.reward,
             discount: &sample.discount,
             terminal: &sample.terminal,
             weight: &sample.weight,

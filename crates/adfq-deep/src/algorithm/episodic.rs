@@ -117,7 +117,8 @@ impl EpisodicMemory {
         all.fold(observation.len() as u64, |hash, next| mix(hash ^ next))
     }
 
-    /// Forgets all states, as those that are known by another hash. Not possible where they are what is believed.
+    /// Forgets all states, because they are known by another hash. Says whether nothing is lost by it: where states come again, their
+    /// values may be what is believed.
     pub fn forget(&mut self) -> bool {
         self.cells.fill(Cell::default());
         self.earlier.clear();

@@ -1,0 +1,212 @@
+//! Calibrated by its parts. Whole trainings are in `tests/calibrated.rs`.
+
+use super::super::tests::{BATCH, Rows, batch, config, practised, sample, space};
+use super::super::{Algorithms, Gradient};
+use super::*;
+
+fn calibrated() -> Calibrated {
+    Calibrated::new(&config(NAME), &space()).unwrap()
+}
+
+/// The gradient and the errors of a batch.
+fn slopes(algorithm: &mut dyn Algorithm, batch: &Batch, outputs: &Outputs) -> (Vec<f32>, Vec<f32>) {
+    let (mut slopes, mut errors) = (vec![0.0; outputs.online.len()], vec![0.0; BATCH]);
+    let mut gradient = Gradient { outputs: &mut slopes, errors: &mut errors };
+    algorithm.loss(batch, outputs, &mut gradient).unwrap();
+    (slopes, errors)
+}
+
+/// Every row without what is said of errors is one of Double DQN.
+#[test]
+fn means_learn_as_in_double_dqn() {
+    let (learner, sample) = (practised(NAME), sample());
+    let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
+    let means = |rows: &[f32]| rows.chunks(4).flat_map(|row| row[..2].to_vec()).collect::<Vec<_>>();
+    let outputs = rows.outputs();
+    let [online, target_next, online_next] =
+        [outputs.online, outputs.target_next, outputs.online_next].map(means);
+    let values =
+        Outputs { online: &online, target_next: &target_next, online_next: &online_next, target: &[] };
+    let mut double = Algorithms::default().get("ddqn").unwrap().build(&config("ddqn"), &space()).unwrap();
+    let (expected, errors) = slopes(&mut *double, &batch, &values);
+    let found = slopes(&mut calibrated(), &batch, &outputs);
+    assert_eq!((means(&found.0), found.1), (expected, errors));
+}
+
+/// log √c moves towards that of δ² + γ² c′, where c′ is at most four times the variance of the batch's values.
+#[test]
+fn errors_add_up_along_the_policy() {
+    let (learner, sample) = (practised(NAME), sample());
+    let (rows, batch) = (Rows::new(&learner, &sample), batch(&sample, learner.rewards));
+    let (mut algorithm, outputs) = (calibrated(), rows.outputs());
+    let values: Vec<f64> =
+        (0..BATCH).map(|i| outputs.online[i * 4 + batch.action[i] as usize].into()).collect();
+    let mean = values.iter().sum::<f64>() / BATCH as f64;
+    let widest = 4.0 * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / BATCH as f64;
+    let (slopes, errors) = slopes(&mut algorithm, &batch, &outputs);
+    for (i, error) in errors.iter().enumerate() {
+        let row = i * 4;
+        let best = usize::from(outputs.online_next[row + 1] > outputs.online_next[row]);
+        let beyond = (-2.0 * f64::from(outputs.target_next[row + 2 + best])).exp().min(widest);
+        let goes_on = f64::from(u8::from(!batch.terminal[i]));
+        let var = f64::from(*error).powi(2) + goes_on * f64::from(batch.discount[i]).powi(2) * beyond;
+        let at = row + 2 + batch.action[i] as usize;
+        let off = (f64::from(outputs.online[at]) + 0.5 * var.ln()).clamp(-1.0, 1.0);
+        let expected = 0.1 * off * f64::from(batch.weight[i]) / BATCH as f64;
+        assert!((f64::from(slopes[at]) - expected).abs() < 1e-6, "{i}: {} {expected}", slopes[at]);
+    }
+}
+
+fn state(env: Option<usize>) -> State<'static> {
+    State {
+        env,
+        observation: &[0.1, 0.2, 0.3],
+        row: &[1.0, 2.0, 0.0, 0.0],
+        beside: &[],
+        actions: 2,
+        rewards: Default::default(),
+        unit: 1.0,
+    }
+}
+
+fn scores(algorithm: &mut Calibrated, env: Option<usize>) -> Vec<f32> {
+    let mut found = vec![];
+    algorithm.estimate(&state(env), &mut found).unwrap();
+    found.iter().map(|estimate| estimate.score).collect()
+}
+
+/// About half of the episodes follow the means at every step. In an evaluation all do.
+#[test]
+fn an_episode_explores_or_does_not() {
+    let (mut algorithm, mut explored) = (calibrated(), 0);
+    for _ in 0..400 {
+        algorithm.begin_episode(0);
+        let turned = (0..40).filter(|_| scores(&mut algorithm, Some(0)) != [1.0, 2.0]).count();
+        assert_eq!(turned > 0, algorithm.kept.under[0].mode == Mode::Explore);
+        explored += usize::from(turned > 0);
+        assert_eq!(scores(&mut algorithm, None), [1.0, 2.0]);
+    }
+    // 4 sd of a fair coin.
+    assert!((160..=240).contains(&explored), "{explored}");
+}
+
+/// Returns are samples of the agent's own Q from the last action on that was not the best.
+#[test]
+fn an_exploring_episode_is_held_against_its_end() {
+    let steps_held = |mode: Mode, actions: &[usize]| {
+        let mut algorithm = calibrated();
+        for (i, &action) in actions.iter().enumerate() {
+            algorithm.kept.under[0].mode = mode;
+            scores(&mut algorithm, Some(0));
+            let ended = i + 1 == actions.len();
+            algorithm.received(0, Received { action, reward: 1.0, terminated: ended, ended });
+        }
+        algorithm.kept.calibration.known()
+    };
+    // The second action has the larger mean.
+    assert_eq!(steps_held(Mode::Explore, &[1, 0, 1, 0, 1, 1]), 3);
+    assert_eq!(steps_held(Mode::Explore, &[1, 1, 0]), 1);
+    assert_eq!(steps_held(Mode::Greedy, &[1, 1, 1, 1]), 4);
+}
+
+#[test]
+fn a_state_of_another_size_does_not_fit() {
+    let saved = calibrated().save().unwrap();
+    calibrated().restore(&saved).unwrap();
+    let settings = CalibratedSettings { pairs: 1 << 10, ..CalibratedSettings::default() };
+    let small = config(NAME).with_own(NAME, &settings).unwrap();
+    assert!(Calibrated::new(&small, &space()).unwrap().restore(&saved).unwrap_err().contains("pairs"));
+    assert!(calibrated().restore(&saved[..saved.len() - 2]).is_err());
+}
+
+/// σ of the first action in a state with this observation, for a network that says the same everywhere.
+/// Where the table is not believed, nothing is lost with it.
+#[test]
+fn states_known_by_another_hash_are_forgotten_or_refused() {
+    let mut algorithm = calibrated();
+    let memory = algorithm.kept.memory.as_mut().unwrap();
+    memory.visit(7, 0);
+    let saved = algorithm.save().unwrap();
+    let mut restored = calibrated();
+    restored.restore(&saved[..saved.len() - 1]).unwrap();
+    assert_eq!(restored.kept.memory.unwrap().was_tried(7, 0), Some(false));
+    let memory = algorithm.kept.memory.as_mut().unwrap();
+    (0..10_000).for_each(|_| memory.visit(7, 0));
+    let saved = algorithm.save().unwrap();
+    assert!(calibrated().restore(&saved[..saved.len() - 1]).unwrap_err().contains("another version"));
+    calibrated().restore(&saved).unwrap();
+}
+
+fn sd_in(algorithm: &mut Calibrated, observation: &[f32], env: Option<usize>) -> f32 {
+    let mut found = vec![];
+    algorithm.estimate(&State { observation, ..state(env) }, &mut found).unwrap();
+    found[0].sd
+}
+
+/// Far away from everything that was met, σ is at least the spread of the values that were found.
+#[test]
+fn what_was_never_met_is_doubted() {
+    let (mut algorithm, mut rng) = (calibrated(), stream(4, "observations"));
+    for step in 0..2_000_u32 {
+        let observation: [f32; 3] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+        sd_in(&mut algorithm, &observation, Some(0));
+        let ended = step % 10 == 9;
+        let reward = f32::from(u8::from(ended));
+        algorithm.received(0, Received { action: 1, reward, terminated: ended, ended });
+    }
+    // As if values had been 1 and 3.
+    (algorithm.kept.spread.mean, algorithm.kept.spread.square) = (2.0, 5.0);
+    let met = sd_in(&mut algorithm, &[0.1, -0.2, 0.3], None);
+    let strange = sd_in(&mut algorithm, &[0.1, 40.0, 0.3], None);
+    // The prior's: S² + (μ - m)² = 1 + 1.
+    assert!((strange - met.hypot(2.0_f32.sqrt())).abs() < 0.01, "{met} {strange}");
+    let saved = algorithm.save().unwrap();
+    let mut restored = calibrated();
+    restored.restore(&saved).unwrap();
+    assert_eq!(sd_in(&mut restored, &[0.1, 40.0, 0.3], None), strange);
+    // Thompson sampling draws from these beliefs while it trains.
+    restored.config.policy = "thompson".to_owned();
+    assert_eq!(sd_in(&mut restored, &[0.1, 40.0, 0.3], Some(0)), strange);
+}
+
+/// Where states come again, a pair that was never tried is doubted, whatever κ is.
+#[test]
+fn a_pair_that_was_never_tried_is_doubted() {
+    let mut algorithm = calibrated();
+    for _ in 0..300 {
+        algorithm.kept.under[0].mode = Mode::Greedy;
+        scores(&mut algorithm, Some(0));
+        algorithm.received(0, Received { action: 1, reward: 2.0, terminated: true, ended: true });
+    }
+    assert!(algorithm.table().is_some());
+    algorithm.kept.spread.square = algorithm.kept.spread.mean.powi(2) + 9.0;
+    let mut found = vec![];
+    algorithm.estimate(&state(None), &mut found).unwrap();
+    assert!(found[0].sd >= 3.0 && found[1].sd < 0.1, "{found:?}");
+}
+
+/// All means are 100 too large. That is taken off, and training still tells the smallest difference between two of them.
+#[test]
+fn what_is_taken_off_hides_no_difference() {
+    let settings = CalibratedSettings { pairs: 0, ..CalibratedSettings::default() };
+    let config = config(NAME).with_own(NAME, &settings).unwrap();
+    let mut algorithm = Calibrated::new(&config, &space()).unwrap();
+    let small = State { row: &[1e-7, 2e-7, 0.0, 0.0], ..state(Some(0)) };
+    let mut found = vec![];
+    for _ in 0..400 {
+        algorithm.kept.under[0].mode = Mode::Greedy;
+        found.clear();
+        algorithm.estimate(&small, &mut found).unwrap();
+        assert!(found[1].score > found[0].score);
+        algorithm.received(0, Received { action: 1, reward: -100.0, terminated: true, ended: true });
+    }
+    assert!((found[1].mean + 100.0).abs() < 0.01, "{found:?}");
+}
+
+/// Observations of images are not remembered, nor decoded.
+#[test]
+fn images_have_no_table() {
+    let image = Space { frame: vec![84, 84, 1], stack: 4, ..space() };
+    assert!(!Calibrated::new(&config(NAME), &image).unwrap().sees_observations());
+    assert!(calibrated().sees_observations());
+}
