@@ -11,7 +11,7 @@ use adfq_lab::Error;
 use adfq_lab::bsuite::{Done, Entrant, Scores, Sweep, choose, quick, summary, write};
 use adfq_report::text::count;
 use anyhow::{Result, bail};
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ impl Args {
 pub fn run(args: &Args) -> Result<()> {
     let (host, device) = (Host::here(), args.device.device()?);
     let sweep = args.sweep(&host)?;
-    let (units, steps, updates) = sweep.size(&host)?;
+    let (units, steps, updates) = sweep.size(&args.out, &host)?;
     if sweep.left_out() > 0 {
         let left_out = sweep.left_out();
         say(&format!(
@@ -150,8 +150,8 @@ fn work(args: &Args, sweep: &Sweep, host: &Host, device: Device, threads: NonZer
     let line = bar.clone();
     let heartbeat = bar.is_hidden().then(|| {
         Heartbeat::start(HEARTBEAT, move || {
-            let share = 100.0 * line.position() as f64 / line.length().unwrap_or(1).max(1) as f64;
-            format!("{share:.1} % done, {} left", HumanDuration(line.eta()))
+            let share = share(line.position(), line.length());
+            format!("{:.1} % done, {} left", 100.0 * share, left(share, line.elapsed()))
         })
     });
     let done = sweep.run(&args.out, host, device, threads, &signalled.flag, &|part, all| {
@@ -174,10 +174,39 @@ fn work(args: &Args, sweep: &Sweep, host: &Host, device: Device, threads: NonZer
     }
 }
 
+/// How much is done.
+fn share(done: u64, of: Option<u64>) -> f64 {
+    done as f64 / of.unwrap_or(1).max(1) as f64
+}
+
+/// How long the rest will take if it goes on as it did from the start. Work is told of in large parts, after each of which the speed
+/// of late looks high and then lower and lower.
+fn left(share: f64, took: Duration) -> HumanDuration {
+    let rest = took.mul_f64((1.0 / share.max(1e-6) - 1.0).max(0.0));
+    HumanDuration(rest)
+}
+
 /// A bar on the error output, which `indicatif` hides where that is no terminal.
 fn progress_bar() -> Result<ProgressBar> {
-    let style = ProgressStyle::with_template("{wide_bar} {percent}%, {eta} left")?;
+    let rest = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+        let _ = write!(text, "{}", left(share(state.pos(), state.len()), state.elapsed()));
+    };
+    let style = ProgressStyle::with_template("{wide_bar} {percent}%, {rest} left")?.with_key("rest", rest);
     let bar = ProgressBar::new(1).with_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
     Ok(bar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_goes_by_all_that_was_done() {
+        let after = |done, of| left(share(done, of), Duration::from_secs(60)).to_string();
+        assert_eq!(after(25, Some(100)), "3 minutes");
+        assert_eq!([after(100, Some(100)), after(200, Some(100))], ["0 seconds", "0 seconds"]);
+        // Nothing is known at the start. It must not be an overflow.
+        assert!(!after(0, Some(100)).is_empty() && !after(0, None).is_empty());
+    }
 }

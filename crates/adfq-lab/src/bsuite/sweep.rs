@@ -141,9 +141,9 @@ impl Sweep {
         Ok(units)
     }
 
-    /// Units, and the most environment steps and gradient steps that all of them take.
-    pub fn size(&self, host: &Host) -> Result<(usize, u64, u64)> {
-        let units = self.units(Path::new(""), host)?;
+    /// Units that are not finished in this folder, and the most environment steps and gradient steps that they take.
+    pub fn size(&self, out: &Path, host: &Host) -> Result<(usize, u64, u64)> {
+        let units = missing(self.units(out, host)?)?;
         let (steps, updates) =
             (units.iter().map(Unit::most_steps), units.iter().map(Unit::most_gradient_steps));
         Ok((units.len(), steps.sum(), updates.sum()))
@@ -165,12 +165,7 @@ impl Sweep {
         create_folder(out)?;
         let _lock = Lock::acquire(out)?;
         self.prepare(out, host, device)?;
-        let (count, mut todo) = (units.len(), vec![]);
-        for unit in units {
-            if rows::read(&unit.folder, &unit.setting)?.is_none() {
-                todo.push(unit);
-            }
-        }
+        let (count, todo) = (units.len(), missing(units)?);
         let left = todo.len();
         let in_all: u64 = todo.iter().map(Unit::weight).sum();
         let host = &Host { frames_on_gpu: device != Device::Cpu, ..host.clone() };
@@ -223,6 +218,14 @@ impl Sweep {
         }
         Ok(logged)
     }
+}
+
+/// Those that are not finished. Before the first run there is no folder.
+fn missing(units: Vec<Unit>) -> Result<Vec<Unit>> {
+    let is_missing =
+        |unit: &Unit| Ok(!unit.folder.exists() || rows::read(&unit.folder, &unit.setting)?.is_none());
+    let each = units.into_iter().map(|unit| is_missing(&unit).map(|missing| missing.then_some(unit)));
+    each.filter_map(Result::transpose).collect()
 }
 
 /// Each unit by itself, in their order.
