@@ -70,10 +70,7 @@ fn assign(table: &mut Table, assignment: &str) -> Result<()> {
     let (path, value) =
         assignment.split_once('=').ok_or_else(|| wrong(assignment, "say it as name=value"))?;
     let (path, value) = (path.trim(), value.trim());
-    // A word that is no TOML value is a string: rule=exact.
-    let parsed = format!("value = {value}").parse::<Table>().ok();
-    let parsed = parsed.and_then(|mut table| table.remove("value"));
-    let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+    let value = parsed(value);
     let (last, parents) = match path.rsplit_once('.') {
         Some((parents, last)) => (last, parents.split('.').collect()),
         None => (path, vec![]),
@@ -86,6 +83,17 @@ fn assign(table: &mut Table, assignment: &str) -> Result<()> {
     }
     inner.insert(last.to_owned(), value);
     Ok(())
+}
+
+/// A TOML value, a number as people write it (`.5`, which TOML does not know), or else a string: `rule=exact`.
+fn parsed(text: &str) -> Value {
+    let toml = format!("value = {text}").parse::<Table>().ok();
+    let is_number =
+        text.trim_start_matches(['+', '-']).starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let number = || text.parse().ok().filter(|_| is_number).map(Value::Float);
+    toml.and_then(|mut table| table.remove("value"))
+        .or_else(number)
+        .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn wrong(assignment: &str, reason: impl std::fmt::Display) -> Error {
@@ -113,6 +121,18 @@ mod tests {
         let more = ["env_args.mode=slow", "learning.batch=1"].map(String::from);
         let changed = env_args(&set.env_args, &more).unwrap();
         assert_eq!((&changed["mode"], &changed["gravity"]), (&"slow".into(), &(-5.0).into()));
+    }
+
+    #[test]
+    fn numbers_may_be_written_as_people_do() {
+        let config = Config::for_env("cartpole").unwrap();
+        for (text, rate) in [(".001", 0.001), ("1.e-3", 0.001), ("+.5", 0.5), ("1e-3", 0.001)] {
+            let set = config.with(&format!("learning.adam.rate={text}")).unwrap();
+            assert_eq!(set.learning.adam.rate, rate);
+        }
+        for word in ["..", ".5.1", "5x", "infinity", "-", "."] {
+            assert_eq!(config.with(&format!("env_args.x={word}")).unwrap().env_args["x"], word);
+        }
     }
 
     #[test]
