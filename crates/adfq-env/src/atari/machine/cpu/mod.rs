@@ -4,6 +4,8 @@
 //! access that matters is the last cycle of nearly every instruction, so the chips see it at the right time. Undocumented
 //! instructions are here too, because games use them.
 
+mod operation;
+
 use super::bus::Bus;
 use super::tape::Tape;
 
@@ -220,130 +222,6 @@ impl Cpu {
         self.pull(bus)
     }
 
-    // --- What is done with the operand.
-
-    #[inline(always)]
-    fn flags(&mut self, value: u8) {
-        self.negative = value;
-        self.nonzero = value;
-    }
-
-    #[inline(always)]
-    fn load_a(&mut self, value: u8) {
-        self.a = value;
-        self.flags(value);
-    }
-
-    #[inline(always)]
-    fn load_x(&mut self, value: u8) {
-        self.x = value;
-        self.flags(value);
-    }
-
-    #[inline(always)]
-    fn load_y(&mut self, value: u8) {
-        self.y = value;
-        self.flags(value);
-    }
-
-    #[inline(always)]
-    fn or(&mut self, value: u8) {
-        self.load_a(self.a | value);
-    }
-
-    #[inline(always)]
-    fn and(&mut self, value: u8) {
-        self.load_a(self.a & value);
-    }
-
-    #[inline(always)]
-    fn exclusive_or(&mut self, value: u8) {
-        self.load_a(self.a ^ value);
-    }
-
-    #[inline(always)]
-    fn compare(&mut self, register: u8, value: u8) {
-        self.carry = register >= value;
-        self.flags(register.wrapping_sub(value));
-    }
-
-    #[inline(always)]
-    fn bit(&mut self, value: u8) {
-        self.negative = value;
-        self.overflow = value & 0x40 != 0;
-        self.nonzero = self.a & value;
-    }
-
-    #[inline(always)]
-    fn add(&mut self, value: u8) {
-        if self.decimal {
-            let (result, carry, overflow) = add_decimal(self.a, value, self.carry);
-            (self.carry, self.overflow) = (carry, overflow);
-            return self.load_a(result);
-        }
-        let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
-        let result = sum as u8;
-        self.overflow = (self.a ^ result) & (value ^ result) & 0x80 != 0;
-        self.carry = sum > 0xFF;
-        self.load_a(result);
-    }
-
-    #[inline(always)]
-    fn subtract(&mut self, value: u8) {
-        if self.decimal {
-            let (result, carry, overflow) = subtract_decimal(self.a, value, self.carry);
-            (self.carry, self.overflow) = (carry, overflow);
-            return self.load_a(result);
-        }
-        self.add(!value);
-    }
-
-    #[inline(always)]
-    fn shift_left(&mut self, value: u8) -> u8 {
-        self.carry = value & 0x80 != 0;
-        let result = value << 1;
-        self.flags(result);
-        result
-    }
-
-    #[inline(always)]
-    fn shift_right(&mut self, value: u8) -> u8 {
-        self.carry = value & 1 != 0;
-        let result = value >> 1;
-        self.flags(result);
-        result
-    }
-
-    #[inline(always)]
-    fn rotate_left(&mut self, value: u8) -> u8 {
-        let result = value << 1 | u8::from(self.carry);
-        self.carry = value & 0x80 != 0;
-        self.flags(result);
-        result
-    }
-
-    #[inline(always)]
-    fn rotate_right(&mut self, value: u8) -> u8 {
-        let result = value >> 1 | u8::from(self.carry) << 7;
-        self.carry = value & 1 != 0;
-        self.flags(result);
-        result
-    }
-
-    #[inline(always)]
-    fn increment(&mut self, value: u8) -> u8 {
-        let result = value.wrapping_add(1);
-        self.flags(result);
-        result
-    }
-
-    #[inline(always)]
-    fn decrement(&mut self, value: u8) -> u8 {
-        let result = value.wrapping_sub(1);
-        self.flags(result);
-        result
-    }
-
     /// Reads, changes and writes back.
     #[inline(always)]
     fn modify(&mut self, bus: &mut Bus, address: u16, change: impl FnOnce(&mut Self, u8) -> u8) -> u8 {
@@ -396,73 +274,6 @@ impl Cpu {
             self.clock += u64::from(rounds) * (ROUND + u64::from(crosses));
             self.instructions -= 2 * rounds;
         }
-    }
-
-    // --- Undocumented instructions: two operations in one.
-
-    /// LAX.
-    #[inline(always)]
-    fn load_a_and_x(&mut self, value: u8) {
-        self.load_a(value);
-        self.x = value;
-    }
-
-    /// DCP.
-    #[inline(always)]
-    fn decrement_compare(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::decrement);
-        self.compare(self.a, result);
-    }
-
-    /// ISB.
-    #[inline(always)]
-    fn increment_subtract(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::increment);
-        self.subtract(result);
-    }
-
-    /// SLO.
-    #[inline(always)]
-    fn shift_left_or(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::shift_left);
-        self.or(result);
-    }
-
-    /// RLA.
-    #[inline(always)]
-    fn rotate_left_and(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::rotate_left);
-        self.and(result);
-    }
-
-    /// SRE.
-    #[inline(always)]
-    fn shift_right_exclusive_or(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::shift_right);
-        self.exclusive_or(result);
-    }
-
-    /// RRA.
-    #[inline(always)]
-    fn rotate_right_add(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::rotate_right);
-        self.add(result);
-    }
-
-    /// The stores that mix the high byte of the address into the value.
-    #[inline(always)]
-    fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) {
-        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1));
-    }
-
-    /// ARR: AND, then ROR with flags of its own.
-    #[inline(always)]
-    fn and_rotate_right(&mut self, value: u8) {
-        let both = self.a & value;
-        let result = both >> 1 | u8::from(self.carry) << 7;
-        self.load_a(result);
-        self.carry = result & 0x40 != 0;
-        self.overflow = (result ^ result << 1) & 0x40 != 0;
     }
 
     /// One instruction.
@@ -719,33 +530,4 @@ const fn length(opcode: u8) -> u8 {
         0x0C..=0x0F | 0x19 | 0x1B..=0x1F => 3,
         _ => 2,
     }
-}
-
-/// ADC in decimal mode: the sum, carry and overflow.
-#[cold]
-#[inline(never)]
-fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
-    let sum = decimal(a) + decimal(value) + i16::from(carry);
-    let result = to_decimal(sum);
-    (result, sum > 99, (a ^ result) & 0x80 != 0 && (a ^ value) & 0x80 == 0)
-}
-
-/// SBC in decimal mode: the difference, carry and overflow.
-#[cold]
-#[inline(never)]
-fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
-    let difference = decimal(a) - decimal(value) - i16::from(!carry);
-    let result = to_decimal(difference + 100);
-    (result, difference >= 0, (a ^ value) & 0x80 != 0 && (a ^ result) & 0x80 != 0)
-}
-
-/// The number that two decimal digits stand for.
-fn decimal(byte: u8) -> i16 {
-    i16::from(byte >> 4) * 10 + i16::from(byte & 0x0F)
-}
-
-/// The last two decimal digits of a number, as a byte.
-fn to_decimal(number: i16) -> u8 {
-    let rest = number.rem_euclid(100) as u8;
-    ((rest / 10) << 4) | (rest % 10)
 }

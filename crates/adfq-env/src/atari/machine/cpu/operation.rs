@@ -1,0 +1,225 @@
+//! What instructions do with their operand: loads, sums, shifts and comparisons, each with its flags.
+//!
+//! Where the operand is, and what the program does next, is the business of the processor itself.
+
+use super::{Bus, Cpu};
+
+impl Cpu {
+    #[inline(always)]
+    pub(super) fn flags(&mut self, value: u8) {
+        self.negative = value;
+        self.nonzero = value;
+    }
+
+    #[inline(always)]
+    pub(super) fn load_a(&mut self, value: u8) {
+        self.a = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    pub(super) fn load_x(&mut self, value: u8) {
+        self.x = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    pub(super) fn load_y(&mut self, value: u8) {
+        self.y = value;
+        self.flags(value);
+    }
+
+    #[inline(always)]
+    pub(super) fn or(&mut self, value: u8) {
+        self.load_a(self.a | value);
+    }
+
+    #[inline(always)]
+    pub(super) fn and(&mut self, value: u8) {
+        self.load_a(self.a & value);
+    }
+
+    #[inline(always)]
+    pub(super) fn exclusive_or(&mut self, value: u8) {
+        self.load_a(self.a ^ value);
+    }
+
+    #[inline(always)]
+    pub(super) fn compare(&mut self, register: u8, value: u8) {
+        self.carry = register >= value;
+        self.flags(register.wrapping_sub(value));
+    }
+
+    #[inline(always)]
+    pub(super) fn bit(&mut self, value: u8) {
+        self.negative = value;
+        self.overflow = value & 0x40 != 0;
+        self.nonzero = self.a & value;
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, value: u8) {
+        if self.decimal {
+            let (result, carry, overflow) = add_decimal(self.a, value, self.carry);
+            (self.carry, self.overflow) = (carry, overflow);
+            return self.load_a(result);
+        }
+        let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
+        let result = sum as u8;
+        self.overflow = (self.a ^ result) & (value ^ result) & 0x80 != 0;
+        self.carry = sum > 0xFF;
+        self.load_a(result);
+    }
+
+    #[inline(always)]
+    pub(super) fn subtract(&mut self, value: u8) {
+        if self.decimal {
+            let (result, carry, overflow) = subtract_decimal(self.a, value, self.carry);
+            (self.carry, self.overflow) = (carry, overflow);
+            return self.load_a(result);
+        }
+        self.add(!value);
+    }
+
+    #[inline(always)]
+    pub(super) fn shift_left(&mut self, value: u8) -> u8 {
+        self.carry = value & 0x80 != 0;
+        let result = value << 1;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn shift_right(&mut self, value: u8) -> u8 {
+        self.carry = value & 1 != 0;
+        let result = value >> 1;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn rotate_left(&mut self, value: u8) -> u8 {
+        let result = value << 1 | u8::from(self.carry);
+        self.carry = value & 0x80 != 0;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn rotate_right(&mut self, value: u8) -> u8 {
+        let result = value >> 1 | u8::from(self.carry) << 7;
+        self.carry = value & 1 != 0;
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn increment(&mut self, value: u8) -> u8 {
+        let result = value.wrapping_add(1);
+        self.flags(result);
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn decrement(&mut self, value: u8) -> u8 {
+        let result = value.wrapping_sub(1);
+        self.flags(result);
+        result
+    }
+
+    // --- Undocumented instructions: two operations in one.
+
+    /// LAX.
+    #[inline(always)]
+    pub(super) fn load_a_and_x(&mut self, value: u8) {
+        self.load_a(value);
+        self.x = value;
+    }
+
+    /// DCP.
+    #[inline(always)]
+    pub(super) fn decrement_compare(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::decrement);
+        self.compare(self.a, result);
+    }
+
+    /// ISB.
+    #[inline(always)]
+    pub(super) fn increment_subtract(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::increment);
+        self.subtract(result);
+    }
+
+    /// SLO.
+    #[inline(always)]
+    pub(super) fn shift_left_or(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::shift_left);
+        self.or(result);
+    }
+
+    /// RLA.
+    #[inline(always)]
+    pub(super) fn rotate_left_and(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::rotate_left);
+        self.and(result);
+    }
+
+    /// SRE.
+    #[inline(always)]
+    pub(super) fn shift_right_exclusive_or(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::shift_right);
+        self.exclusive_or(result);
+    }
+
+    /// RRA.
+    #[inline(always)]
+    pub(super) fn rotate_right_add(&mut self, bus: &mut Bus, address: u16) {
+        let result = self.modify(bus, address, Self::rotate_right);
+        self.add(result);
+    }
+
+    /// The stores that mix the high byte of the address into the value.
+    #[inline(always)]
+    pub(super) fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) {
+        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1));
+    }
+
+    /// ARR: AND, then ROR with flags of its own.
+    #[inline(always)]
+    pub(super) fn and_rotate_right(&mut self, value: u8) {
+        let both = self.a & value;
+        let result = both >> 1 | u8::from(self.carry) << 7;
+        self.load_a(result);
+        self.carry = result & 0x40 != 0;
+        self.overflow = (result ^ result << 1) & 0x40 != 0;
+    }
+}
+
+/// ADC in decimal mode: the sum, carry and overflow.
+#[cold]
+#[inline(never)]
+fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+    let sum = decimal(a) + decimal(value) + i16::from(carry);
+    let result = to_decimal(sum);
+    (result, sum > 99, (a ^ result) & 0x80 != 0 && (a ^ value) & 0x80 == 0)
+}
+
+/// SBC in decimal mode: the difference, carry and overflow.
+#[cold]
+#[inline(never)]
+fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+    let difference = decimal(a) - decimal(value) - i16::from(!carry);
+    let result = to_decimal(difference + 100);
+    (result, difference >= 0, (a ^ value) & 0x80 != 0 && (a ^ result) & 0x80 != 0)
+}
+
+/// The number that two decimal digits stand for.
+fn decimal(byte: u8) -> i16 {
+    i16::from(byte >> 4) * 10 + i16::from(byte & 0x0F)
+}
+
+/// The last two decimal digits of a number, as a byte.
+fn to_decimal(number: i16) -> u8 {
+    let rest = number.rem_euclid(100) as u8;
+    ((rest / 10) << 4) | (rest % 10)
+}
