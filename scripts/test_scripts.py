@@ -145,6 +145,13 @@ class Tune(Folder):
         preset = tomllib.loads(tune.presets(rows)["cartpole-dqn"])
         self.assertEqual((preset["reached"], "settings" in preset), (preset["general"], False))
 
+    def test_of_several_that_were_judged_the_best_is_taken(self):
+        rows = [self.row("dqn", "verdict", 0, seed, 100) for seed in range(3)]
+        rows += [self.row("dqn", "verdict", 4, seed, 110, '{"replay.n_step": 3}') for seed in range(3)]
+        rows += [self.row("dqn", "verdict", 7, seed, 120, '{"replay.n_step": 2}') for seed in range(3)]
+        preset = tomllib.loads(tune.presets(rows)["cartpole-dqn"])
+        self.assertEqual((preset["reached"]["mean"], preset["settings"]), (120, {"replay.n_step": 2}))
+
     def test_the_general_settings_with_another_policy_may_be_the_best(self):
         rows = [self.row("adfq", "verdict", 0, seed, 100) for seed in range(3)]
         rows += [self.row("adfq-eps", "verdict", 0, seed, 200) for seed in range(3)]

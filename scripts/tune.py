@@ -370,11 +370,14 @@ def presets(record):
     texts = {}
     for (env, family), rows in verdicts.items():
         general = [row for row in rows if row["trial"] == "0" and row["agent"] == family]
-        # The general settings with another policy are other settings.
-        tuned = [row for row in rows if row not in general]
+        # The general settings with another policy are other settings. A later search may have brought others to a verdict.
+        tuned = {}
+        for row in rows:
+            if row not in general:
+                tuned.setdefault((row["agent"], row["trial"]), []).append(row)
         if general:
             # Where nothing that was found is better on fresh seeds, the preset has the general settings.
-            tuned = max(general, tuned or general, key=lambda judged: statistics.mean(float(row["final"]) for row in judged))
+            tuned = max([general, *tuned.values()], key=lambda judged: statistics.mean(float(row["final"]) for row in judged))
             texts[f"{short(env)}-{family}"] = preset(env, family, tuned, general, tried(record, env, family))
     return texts
 
