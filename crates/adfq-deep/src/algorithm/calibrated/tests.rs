@@ -119,7 +119,6 @@ fn a_state_of_another_size_does_not_fit() {
     assert!(calibrated().restore(&saved[..saved.len() - 2]).is_err());
 }
 
-/// σ of the first action in a state with this observation, for a network that says the same everywhere.
 /// Where the table is not believed, nothing is lost with it.
 #[test]
 fn states_known_by_another_hash_are_forgotten_or_refused() {
@@ -137,6 +136,7 @@ fn states_known_by_another_hash_are_forgotten_or_refused() {
     calibrated().restore(&saved).unwrap();
 }
 
+/// σ of the first action in a state with this observation, for a network that says the same everywhere.
 fn sd_in(algorithm: &mut Calibrated, observation: &[f32], env: Option<usize>) -> f32 {
     let mut found = vec![];
     algorithm.estimate(&State { observation, ..state(env) }, &mut found).unwrap();
