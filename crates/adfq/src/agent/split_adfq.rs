@@ -24,10 +24,13 @@ use crate::update::split::{self, Member, SplitPrior, Target};
 use echo::Echo;
 use novelty::Novelty;
 use population::Population;
-use scale::{Scale, left};
+use scale::Scale;
 
 /// By how many sd the value of a state has to move before the pairs that lead there are looked up again.
 const NEWS: f64 = 0.05;
+
+/// The share of new outcomes that may be a surprise.
+const SURPRISING: f64 = 0.4;
 
 /// By how many sd the prior mean has to move before the means of pairs never tried follow.
 const DRIFT: f64 = 0.01;
@@ -103,8 +106,8 @@ struct Outlook {
     prior: SplitPrior,
     /// A pair that was never tried.
     untried: Entry,
-    /// How far the value of one that was seldom tried may exceed all that is known.
-    surprise: f64,
+    /// How far the value of one that was tried may exceed all that is known if it does something new.
+    late_surprise: f64,
     /// The share of states that nobody has visited.
     unvisited: f64,
 }
@@ -138,7 +141,7 @@ impl SplitAdfq {
             tally: Tally::new(shape),
             population: Population::new(shape.len(), center, settings),
             scale,
-            novelty: Novelty::default(),
+            novelty: Novelty::new(shape.actions),
             echo: Echo::new(shape, rng),
             sweep: SweepQueue::new(shape.len()),
             untried: center,
@@ -163,12 +166,13 @@ impl SplitAdfq {
     }
 
     fn outlook(&self) -> Outlook {
-        let (prior, surprise) = (self.prior(), self.scale.surprise(self.population.tried()));
+        let (prior, tried) = (self.prior(), self.population.tried());
+        let (surprise, late_surprise) = (self.scale.surprise(tried), self.scale.late_surprise(tried));
         let (mean, var) = (prior.belief.mean(), prior.belief.var());
         let most = (self.population.center() + self.scale.spread() + surprise).max(mean);
         let untried = Entry { member: Member { mean, own: var, var }, hope: most, unknown: most };
         let unvisited = 1.0 - self.visited as f64 / self.values.len() as f64;
-        Outlook { prior, untried, surprise, unvisited }
+        Outlook { prior, untried, late_surprise, unvisited }
     }
 
     #[inline]
@@ -224,18 +228,19 @@ impl SplitAdfq {
         });
         let belief = split::update(prior, targets, self.echo(pair, outlook))?;
         let (n, reach, mean) = (f64::from(visits), self.settings.reach, belief.mean);
-        // The next visit may bring something new, and that may be a state where nobody has been.
-        let (ahead, news) = (ahead / n, outlook.unvisited * self.novelty.rate(visits));
-        let ahead = ahead + news * (most - ahead).max(0.0);
+        // The next visit may bring something new: a state where nobody has been, or a reward of a size that nobody has seen.
+        let (action, outcomes) = (pair % self.table.shape.actions, self.tally.outcomes(pair).len());
+        let (ahead, news) = (ahead / n, self.novelty.rate(action, outcomes, visits));
+        let ahead = ahead + outlook.unvisited * news * (most - ahead).max(0.0);
         // Hopes were higher when less was known, and may still go round in circles: nothing is hoped for beyond
         // what a pair never tried may be worth, unless the pair itself has shown it.
         let hope = belief.hopeful(prior.belief.mean(), ahead, reach);
         let hope = hope.min(most.max(mean + reach * belief.sampling.sqrt()));
-        let unknown = unknown / n + self.novelty.left(visits) * outlook.surprise;
+        let unknown = unknown / n + self.novelty.left(visits) * outlook.late_surprise;
         let member = Member { mean, own: belief.own, var: belief.var().max(f64::MIN_POSITIVE) };
         self.entries[pair] = Entry {
             member,
-            hope: hope + left(visits) * outlook.surprise,
+            hope: hope + SURPRISING * news * outlook.late_surprise,
             unknown: unknown.min(most).max(mean),
         };
         self.table.means[pair] = mean;
@@ -302,9 +307,9 @@ impl Agent for SplitAdfq {
         if let Some(unit) = self.scale.note(pair, step) {
             self.measure_in(unit);
         }
-        let before = self.tally.visits(pair);
+        let (before, outcomes) = (self.tally.visits(pair), self.tally.outcomes(pair).len());
         let new = self.tally.count(step);
-        self.novelty.note(before, new);
+        self.novelty.note(step.action, outcomes, before, new);
         if before == 0 {
             self.entries[pair] = self.outlook().untried;
             self.sweep.welcome(pair);

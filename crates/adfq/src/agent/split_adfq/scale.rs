@@ -13,8 +13,10 @@ const SURPRISE: f64 = 1_000.0;
 /// With this many pairs known, a surprise is half as large; with many more there is none.
 const FEW: f64 = 15.0;
 
-/// The share of a surprise that one visit to a pair without it leaves to hope for.
-const LEFT: f64 = 0.5;
+/// The power with which the size of a usual reward counts, over that of the largest: for a pair that was never tried, and for
+/// a new outcome of one that was.
+const USUAL: i32 = 2;
+const USUAL_LATE: i32 = 6;
 
 /// What rewards have shown.
 #[derive(Clone, Debug)]
@@ -98,24 +100,29 @@ impl Scale {
         if self.unit > 0.0 { f64::INFINITY } else { self.spread() }
     }
 
-    /// By how much the value of what was never seen may exceed the spread, when so many pairs are known.
+    /// By how much the value of a pair that was never tried may exceed the spread, when so many pairs are known.
     ///
     /// Few pairs say little about the rest. A reward far larger than a usual one is the surprise that was to be expected, so
     /// the size of a usual one (the harmonic mean over pairs) counts, not that of the largest. So does it where rewards of
     /// many sizes were met: their scale is known.
     pub fn surprise(&self, tried: f64) -> f64 {
+        self.beyond(tried, USUAL)
+    }
+
+    /// The same for a pair that was tried, if it does something new. Where rewards of two sizes were met, much less is left
+    /// to hope for.
+    pub fn late_surprise(&self, tried: f64) -> f64 {
+        self.beyond(tried, USUAL_LATE)
+    }
+
+    fn beyond(&self, tried: f64, power: i32) -> f64 {
         if self.declared {
             return 0.0;
         }
         let usual = if self.count > 0.0 { self.count / (self.inverse * self.unit()) } else { 1.0 };
         let known = (tried / FEW) * (tried / FEW);
-        self.spread() * (usual * usual * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
+        self.spread() * (usual.powi(power) * (1.0 + SURPRISE / (1.0 + known * known)) - 1.0).max(0.0)
     }
-}
-
-/// The share of a surprise that is still hoped for after so many visits without it.
-pub(super) fn left(visits: u32) -> f64 {
-    LEFT.powi(visits.min(2_000) as i32)
 }
 
 #[cfg(test)]
@@ -167,10 +174,12 @@ mod tests {
         let mut scale = Scale::learned(1, 2, 0.9);
         scale.note(0, &step(5.0, false));
         assert!(scale.surprise(6.0) > 400.0 * scale.spread() && scale.surprise(300.0) < scale.spread());
+        assert_eq!(scale.late_surprise(6.0), scale.surprise(6.0));
+        scale.note(1, &step(10.0, false));
+        assert!(scale.late_surprise(6.0) < 0.25 * scale.surprise(6.0), "two sizes were met");
         scale.note(1, &step(10_000.0, false));
-        assert_eq!(scale.surprise(6.0), 0.0);
+        assert_eq!((scale.surprise(6.0), scale.late_surprise(6.0)), (0.0, 0.0));
         let declared = Scale::declared(Rewards::within(0.0, 1.0), 1, 2, 0.9).unwrap();
-        assert_eq!(declared.surprise(1.0), 0.0);
-        assert!(left(0) == 1.0 && left(3) == 0.125 && left(u32::MAX) == 0.0);
+        assert_eq!((declared.surprise(1.0), declared.late_surprise(1.0)), (0.0, 0.0));
     }
 }
