@@ -308,6 +308,19 @@ fn what_is_rare_is_waited_for() {
     }
 }
 
+/// At the far bank the payment comes three times in ten, and these swimmers tried ten times in vain. To drift always does the
+/// same. To swim never does, wherever it was tried, so it must not be given up.
+#[test]
+fn a_sure_action_says_nothing_about_another() {
+    let mdp = mdp::named("riverswim-20").unwrap();
+    for seed in [1_010, 1_020, 1_033, 1_046, 1_071] {
+        let (mut swimmer, mut rng) = (agent(&mdp, seed), stream(seed, "life"));
+        let mut state = mdp.start(&mut rng);
+        let collected = live(&mdp, &mut swimmer, &mut Optimist, 20_000, &mut state, &mut rng);
+        assert!(collected > 5e6, "{seed}: {collected}");
+    }
+}
+
 /// A grid with slip whose only reward ends the episode, at a discount of next to 1. Hope must not go round in circles there.
 #[test]
 fn hope_does_not_add_up_along_the_way() {
