@@ -71,6 +71,7 @@ impl Novelty {
     #[inline]
     pub fn rate(&self, action: usize, outcomes: usize, visits: u32) -> f64 {
         let counts = &self.classes[class(action, outcomes)][..=visits.ilog2() as usize];
+        // Twice the early rate, of which the first class expects one half.
         counts.iter().fold(2.0 * self.early_rate(), |rate, count| count.rate(0.5 * rate, OWN_WEIGHT))
     }
 
