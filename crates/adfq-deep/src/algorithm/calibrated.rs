@@ -16,8 +16,8 @@
 //! What was never met is not known, whatever the rest is worth. With the mean m and the variance S² of the values found, and w from 0
 //! for what was met to 1 for what is like nothing that was (`novelty.rs`), w (S² + (μ - m)²) is added to σ².
 //!
-//! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed as long as it has been
-//! no worse against returns, and σ = √κ S D with its doubt D and the spread S of values.
+//! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed where it has been
+//! no worse against returns, or hardly worse and promises clearly more. There σ = √κ S D with its doubt D and the spread S of values.
 //!
 //! An episode either follows the means or explores. Where states come again, exploring is to follow the doubt. Elsewhere it is
 //! εz-greedy (Dabney et al. 2021): random actions, each repeated for a while.
@@ -225,10 +225,9 @@ impl Calibrated {
     }
 
     /// w of each action: whether the state, or the pair where there is a table, is like nothing that was met.
-    fn unseen(&self, observation: &[f32], state: u64) -> Vec<f32> {
+    fn unseen(&self, observation: &[f32], state: u64, leads: bool) -> Vec<f32> {
         let strange = || self.kept.novelty.as_ref().map_or(0.0, |novelty| novelty.weight(observation));
-        let believed = self.table().filter(|_| self.kept.calibration.prefers_table());
-        let Some(table) = believed else { return vec![strange(); self.actions] };
+        let Some(table) = self.table().filter(|_| leads) else { return vec![strange(); self.actions] };
         let weight = |action| match table.was_tried(state, action) {
             Some(tried) => f32::from(u8::from(!tried)),
             None => strange(),
@@ -248,8 +247,15 @@ impl Calibrated {
         self.kept.memory.as_ref().filter(|memory| memory.repeats())
     }
 
-    /// What is believed of each action, before calibration.
-    fn believe(&self, state: u64, row: &[f32], unit: f32) -> Vec<Held> {
+    /// Whether the table is believed in a state.
+    fn table_leads(&self, state: u64, row: &[f32]) -> bool {
+        let by_network = || largest(&row[..self.actions]).0;
+        self.table()
+            .is_some_and(|table| self.kept.calibration.prefers_table(|| table.promise(state, by_network())))
+    }
+
+    /// What is believed of each action, before calibration, where the table leads or where it does not.
+    fn believe(&self, state: u64, row: &[f32], unit: f32, leads: bool) -> Vec<Held> {
         let table = self.table();
         let best = table.and_then(|table| table.best(state));
         let (widest, off) = (WIDEST * self.kept.spread.var(), self.kept.calibration.off());
@@ -263,7 +269,7 @@ impl Calibrated {
             };
             // A pair that was never tried is no reason to leave those that were: that is what exploration is for.
             let value = table.value(state, action).unwrap_or(network.min(best));
-            let believed = usize::from(self.kept.calibration.prefers_table());
+            let believed = usize::from(leads);
             let doubt = table.doubt(state, action);
             let var = [var, self.kept.spread.var() * doubt * doubt][believed];
             Held { means: [network, value], off, believed, own, var, reward: 0.0 }
@@ -347,10 +353,11 @@ impl Algorithm for Calibrated {
 
     fn estimate(&mut self, state: &State, out: &mut Vec<Estimate>) -> Result<()> {
         let known = if self.sees_observations() { EpisodicMemory::state(state.observation) } else { 0 };
-        let beliefs = self.believe(known, state.row, state.unit);
+        let leads = self.table_leads(known, state.row);
+        let beliefs = self.believe(known, state.row, state.unit, leads);
         // While it trains, σ is asked for by one policy alone.
         let asked = state.env.is_none() || self.config.policy == "thompson";
-        let unseen = if asked { self.unseen(state.observation, known) } else { vec![] };
+        let unseen = if asked { self.unseen(state.observation, known, leads) } else { vec![] };
         out.extend(beliefs.iter().zip(unseen.into_iter().chain(repeat(0.0))).map(|(belief, unseen)| {
             let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));
             // What is taken off may be so much larger than small means that differences between them are lost.

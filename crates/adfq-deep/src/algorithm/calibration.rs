@@ -14,6 +14,7 @@
 //! so that ±2σ held as many of these returns as a Gaussian should. A return is evidence that no bootstrapped target has touched,
 //! and each step counts once, however often it is replayed. Q̂ and v are what was expected before G was known.
 
+use super::episodic::Promise;
 use super::local_error::{Known, LocalError};
 use super::quantile;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,10 @@ const ENOUGH: usize = 64;
 const AGAIN: usize = 256;
 /// New steps before κ is worked out again. An episode may have a single step.
 const OFTEN: usize = 32;
+/// Where the table promises more, its squared errors may be so many times the network's: it takes the best of noisy values.
+const NO_WORSE: f64 = 1.25;
+/// By how many standard errors it has to be more.
+const CLEARLY: f64 = 3.0;
 /// The probability of ±2σ.
 const WITHIN: f64 = 0.9545;
 
@@ -240,9 +245,14 @@ impl Calibration {
         (self.ratio * var).sqrt().min(self.worst)
     }
 
-    /// Whether the table has been no worse than the network.
-    pub fn prefers_table(&self) -> bool {
-        self.squares[1] <= self.squares[0]
+    /// Whether the table is believed: where it has been no worse than the network, or hardly worse and promises clearly more.
+    ///
+    /// Where returns are noise, who expects nothing errs as little as who knows the way, and errors alone cannot tell who should lead.
+    pub fn prefers_table(&self, promise: impl FnOnce() -> Option<Promise>) -> bool {
+        let [network, table] = self.squares;
+        let clearly =
+            |Promise { more, noise }: Promise| f64::from(more) > CLEARLY * (f64::from(noise) * table).sqrt();
+        table <= network || table <= NO_WORSE * network && promise().is_some_and(clearly)
     }
 
     /// Mean and root mean square of the errors of means as they were learned. NaN before there are any.
@@ -375,8 +385,27 @@ mod tests {
         let mut calibration = Calibration::default();
         let both = |network, table| Held { means: [network, table], ..held(0.0, 1.0, 1.0) };
         calibration.learn(&[both(3.0, 1.5); 100], 0.0, None);
-        assert!(calibration.prefers_table());
+        assert!(calibration.prefers_table(|| None));
         calibration.learn(&[both(1.1, 2.0); MEMORY], 0.0, None);
-        assert!(!calibration.prefers_table());
+        assert!(!calibration.prefers_table(|| None));
+        // However much it promises.
+        assert!(!calibration.prefers_table(|| Some(Promise { more: 1e6, noise: 0.0 })));
+    }
+
+    /// Where returns are noise, who expects nothing errs least. The table is a third of the noise off. It is believed where its best
+    /// action was tried often enough to tell.
+    #[test]
+    fn noise_does_not_decide_against_a_clear_promise() {
+        for scale in [1.0, 1_000.0] {
+            let (mut calibration, mut rng) = (Calibration::default(), stream(9, "errors"));
+            for _ in 0..MEMORY {
+                let noise: f32 = rng.sample(StandardNormal);
+                let step = Held { means: [0.0, scale / 3.0], ..held(0.0, 1.0, scale * noise) };
+                calibration.learn(&[step], 0.9, None);
+            }
+            assert!(calibration.squares[1] > calibration.squares[0] && !calibration.prefers_table(|| None));
+            let promise = |noise| move || Some(Promise { more: scale / 3.0, noise });
+            assert!(calibration.prefers_table(promise(0.01)) && !calibration.prefers_table(promise(0.02)));
+        }
     }
 }

@@ -52,6 +52,13 @@ struct Cell {
     varies: bool,
 }
 
+impl Cell {
+    /// The rate at which a new value is averaged in where what follows varies.
+    fn rate(&self) -> f32 {
+        (self.count.max(1) as f32).powf(-EXPONENT)
+    }
+}
+
 /// A step of an episode: the state by its hash, the action, and what it paid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Passed {
@@ -66,6 +73,15 @@ pub(super) struct Episode {
     pub steps: Vec<Passed>,
     /// Whether it ended in a terminal state.
     pub terminated: bool,
+}
+
+/// What the table promises beyond another action.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Promise {
+    /// How much more the best action is worth.
+    pub more: f32,
+    /// The share of one return's variance that is left in the best action's value.
+    pub noise: f32,
 }
 
 /// The memory of a run.
@@ -154,6 +170,16 @@ impl EpisodicMemory {
         (0..self.actions).filter_map(|action| self.value(state, action)).reduce(f32::max)
     }
 
+    /// What the best action of a state promises beyond another one, where both have a value.
+    pub fn promise(&self, state: u64, other: usize) -> Option<Promise> {
+        let known = |action| self.cell(state, action).and_then(|cell| Some((cell.value?, cell)));
+        let (best, cell) = (0..self.actions).filter_map(known).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (value, _) = known(other)?;
+        // An average at the rate α has the share α/(2 - α) of the variance of what it averages.
+        let rate = if cell.varies { cell.rate() } else { 0.0 };
+        Some(Promise { more: best - value, noise: rate / (2.0 - rate) })
+    }
+
     /// D(s,a).
     pub fn doubt(&self, state: u64, action: usize) -> f32 {
         self.cell(state, action).map_or(1.0, |cell| (1.0 / (1.0 + cell.count as f32)).max(cell.ahead))
@@ -213,7 +239,7 @@ impl EpisodicMemory {
             if let Some((value, doubt)) = next {
                 let (discount, doubt_discount) = (self.discount, self.doubt_discount);
                 let cell = self.enter(step.state, step.action);
-                let rate = if cell.varies { (cell.count.max(1) as f32).powf(-EXPONENT) } else { 1.0 };
+                let rate = if cell.varies { cell.rate() } else { 1.0 };
                 let target = step.reward + discount * value;
                 cell.value = Some(cell.value.map_or(target, |value| value + rate * (target - value)));
                 cell.ahead += rate * (doubt_discount * doubt - cell.ahead);
@@ -330,6 +356,21 @@ mod tests {
         let value = memory.value(7, 0).unwrap();
         // Most backups are of 200 earlier episodes, whose mean has an sd of .5/√200 = .035.
         assert!((value - 0.5).abs() < 4.0 * 0.035, "{value}");
+    }
+
+    /// Of two actions one pays 1 and the other 3, each always the same; later the better one varies.
+    #[test]
+    fn a_promise_is_sure_where_outcomes_do_not_vary() {
+        let mut memory = memory();
+        (0..9).for_each(|_| live(&mut memory, &[(1, 0, 1.0)], true));
+        assert_eq!(memory.promise(1, 1), None);
+        (0..99).for_each(|_| live(&mut memory, &[(1, 1, 3.0)], true));
+        assert_eq!(memory.promise(1, 0), Some(Promise { more: 2.0, noise: 0.0 }));
+        assert_eq!(memory.promise(1, 1), Some(Promise { more: 0.0, noise: 0.0 }));
+        live(&mut memory, &[(1, 1, 4.0)], true);
+        let noise = memory.promise(1, 0).unwrap().noise;
+        // α = 100^-.8.
+        assert!((noise - 0.025119 / (2.0 - 0.025119)).abs() < 1e-5, "{noise}");
     }
 
     #[test]
