@@ -17,7 +17,7 @@
 //! for what was met to 1 for what is like nothing that was (`novelty.rs`), w (S² + (μ - m)²) is added to σ².
 //!
 //! Where states come again, the table of [`EpisodicMemory`] stands beside the network: its Q is believed where it has been
-//! no worse against returns, or hardly worse and promises clearly more. There σ = √κ S D with its doubt D and the spread S of values.
+//! no worse against returns, or promises clearly more. There σ = √κ S D with its doubt D and the spread S of values.
 //!
 //! An episode either follows the means or explores. Where states come again, exploring is to follow the doubt. Elsewhere it is
 //! εz-greedy (Dabney et al. 2021): random actions, each repeated for a while.

@@ -29,9 +29,7 @@ const ENOUGH: usize = 64;
 const AGAIN: usize = 256;
 /// New steps before κ is worked out again. An episode may have a single step.
 const OFTEN: usize = 32;
-/// Where the table promises more, its squared errors may be so many times the network's: it takes the best of noisy values.
-const NO_WORSE: f64 = 1.25;
-/// By how many standard errors it has to be more.
+/// The table leads where it promises more than the network's action by so many standard errors.
 const CLEARLY: f64 = 3.0;
 /// The probability of ±2σ.
 const WITHIN: f64 = 0.9545;
@@ -245,14 +243,14 @@ impl Calibration {
         (self.ratio * var).sqrt().min(self.worst)
     }
 
-    /// Whether the table is believed: where it has been no worse than the network, or hardly worse and promises clearly more.
+    /// Whether the table is believed: where it has been no worse than the network, or promises clearly more.
     ///
     /// Where returns are noise, who expects nothing errs as little as who knows the way, and errors alone cannot tell who should lead.
     pub fn prefers_table(&self, promise: impl FnOnce() -> Option<Promise>) -> bool {
         let [network, table] = self.squares;
         let clearly =
             |Promise { more, noise }: Promise| f64::from(more) > CLEARLY * (f64::from(noise) * table).sqrt();
-        table <= network || table <= NO_WORSE * network && promise().is_some_and(clearly)
+        table <= network || promise().is_some_and(clearly)
     }
 
     /// Mean and root mean square of the errors of means as they were learned. NaN before there are any.
@@ -388,8 +386,6 @@ mod tests {
         assert!(calibration.prefers_table(|| None));
         calibration.learn(&[both(1.1, 2.0); MEMORY], 0.0, None);
         assert!(!calibration.prefers_table(|| None));
-        // However much it promises.
-        assert!(!calibration.prefers_table(|| Some(Promise { more: 1e6, noise: 0.0 })));
     }
 
     /// Where returns are noise, who expects nothing errs least. The table is a third of the noise off. It is believed where its best
