@@ -14,7 +14,6 @@ pub(super) struct Places {
     runs: usize,
     envs: usize,
     actions: usize,
-    features: usize,
     weights: Buffer<f32>,
     inverse: Buffer<f64>,
     pub counts: Buffer<f64>,
@@ -30,10 +29,27 @@ pub(super) struct Places {
 
 #[derive(Debug)]
 struct Kernels {
-    look: Kernel,
-    find_left: Kernel,
+    looks: Vec<Looks>,
     visit: Kernel,
     count_pairs: Kernel,
+}
+
+/// Kernels whose blocks have so many rows.
+#[derive(Debug)]
+struct Looks {
+    together: usize,
+    look: Kernel,
+    find_left: Kernel,
+}
+
+impl Looks {
+    fn new(module: &Module, together: usize) -> Result<Self> {
+        Ok(Self {
+            together,
+            look: module.kernel(&format!("look_{together}"))?,
+            find_left: module.kernel(&format!("find_left_{together}"))?,
+        })
+    }
 }
 
 /// What was found of some observations of each run: features, and the share of the prior variance left of each action.
@@ -44,10 +60,17 @@ pub(super) struct Looked {
     pub left: Buffer<f64>,
 }
 
-/// Rows of a block, as in the kernels.
-fn together(features: usize) -> usize {
-    if features <= 512 { 4 } else { 1 }
+/// Rows that a block may have, most first, as far as shared memory has room for their features (`kernels/visits.cu`).
+fn together(features: usize) -> &'static [usize] {
+    match features {
+        ..=320 => &[16, 4, 1],
+        321..=768 => &[4, 1],
+        _ => &[1],
+    }
 }
+
+/// Blocks that keep a large GPU busy. With fewer, the rows of a block are shared out to more of them.
+const BUSY: usize = 128;
 
 impl Places {
     /// Brings the visits of these runs to the device.
@@ -66,12 +89,14 @@ impl Places {
             }
         }
         let kernels = Kernels {
-            look: module.kernel("look")?,
-            find_left: module.kernel("find_left")?,
+            looks: together(sizes.features)
+                .iter()
+                .map(|&rows| Looks::new(module, rows))
+                .collect::<Result<_>>()?,
             visit: module.kernel("visit")?,
             count_pairs: module.kernel("count_pairs")?,
         };
-        let &Sizes { runs, envs, actions, features, batch, .. } = sizes;
+        let &Sizes { runs, envs, actions, batch, .. } = sizes;
         Ok(Self {
             weights: Buffer::of(device, &weights)?,
             inverse: Buffer::of(device, &inverse)?,
@@ -84,7 +109,6 @@ impl Places {
             runs,
             envs,
             actions,
-            features,
             kernels,
         })
     }
@@ -110,14 +134,25 @@ impl Places {
             Input::Bytes(buffer) => buffer.address(),
             Input::Floats(buffer) => buffer.address(),
         };
-        let blocks = found.rows.div_ceil(together(self.features));
+        let Looks { together, look, find_left } = self.looks(found.rows);
+        let blocks = found.rows.div_ceil(*together);
         let rows = Scalar::I32(found.rows as i32);
         let [features, left] = [found.features.address(), found.left.address()].map(Scalar::Address);
         let (weights, inverse) = (self.weights.address(), self.inverse.address());
         let arguments = [Scalar::Address(seen), Scalar::Address(weights), features, rows];
-        launch(&self.device, &self.kernels.look, (blocks, self.runs), 256, &arguments)?;
+        launch(&self.device, look, (blocks, self.runs), 256, &arguments)?;
         let arguments = [features, Scalar::Address(inverse), left, rows];
-        launch(&self.device, &self.kernels.find_left, (blocks * self.actions, self.runs), 256, &arguments)
+        launch(&self.device, find_left, (blocks * self.actions, self.runs), 256, &arguments)
+    }
+
+    /// Kernels for so many rows of each run: those that read least, as long as all processors of the device have a block.
+    fn looks(&self, rows: usize) -> &Looks {
+        let looks = &self.kernels.looks;
+        let fit = looks
+            .iter()
+            .find(|looks| rows >= looks.together && rows / looks.together * self.actions * self.runs >= BUSY);
+        // Few rows: as many blocks as there can be.
+        fit.or_else(|| looks.iter().find(|looks| looks.together <= rows.min(4))).unwrap_or(&looks[0])
     }
 
     /// Notes that these actions were taken on seeing what was looked at last, one of each environment of each run.

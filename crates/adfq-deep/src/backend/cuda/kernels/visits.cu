@@ -5,91 +5,170 @@
 // observations, `count` of each run.
 
 static constexpr int INPUTS = ELEMENTS * STACK;
-// Rows of a block: what is read of weights and matrices serves all of them.
-static constexpr int TOGETHER = FEATURES <= 512 ? 4 : 1;
+// Features of a thread, where a block has 256 threads.
+static constexpr int PARTS = (FEATURES + 255) / 256;
 
 __device__ __forceinline__ float number(u8 byte) { return __fmul_rn((float)byte, __uint_as_float(SCALE_BITS)); }
 __device__ __forceinline__ float number(float value) { return value; }
 
-// φ(s): a layer of rectified units, scaled to length 1. Grid: (rows / TOGETHER, runs).
-extern "C" __global__ void __launch_bounds__(256) look(const ELEMENT* seen, const float* weights, double* features,
-                                                       int count) {
-    __shared__ float inputs[TOGETHER][256];
+// Writes the inputs of some rows from `first` on to shared memory, those that are not 0 in all rows one behind the other, and
+// their numbers to `from`. Gives how many there are. Most inputs of a grid of things are 0.
+template <int TOGETHER>
+__device__ __forceinline__ int gather(const ELEMENT* seen, int rows, int first, float (*inputs)[TOGETHER], int* from) {
+    __shared__ int found[8];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = first + threadIdx.x;
+    float own[TOGETHER];
+    bool some = false;
+#pragma unroll
+    for (int r = 0; r < TOGETHER; r++) {
+        own[r] = i < INPUTS && r < rows ? number(seen[(long long)r * INPUTS + i]) : 0.0f;
+        some |= own[r] != 0.0f;
+    }
+    unsigned votes = __ballot_sync(0xffffffffu, some);
+    __syncthreads();
+    if (lane == 0) found[warp] = __popc(votes);
+    __syncthreads();
+    int place = __popc(votes & ((1u << lane) - 1)), total = 0;
+    for (int w = 0; w < 8; w++) {
+        if (w < warp) place += found[w];
+        total += found[w];
+    }
+    if (some) {
+        from[place] = i;
+#pragma unroll
+        for (int r = 0; r < TOGETHER; r++) inputs[place][r] = own[r];
+    }
+    __syncthreads();
+    return total;
+}
+
+// φ(s): a layer of rectified units, scaled to length 1. What is read of weights serves TOGETHER rows. Grid: (rows / TOGETHER, runs).
+template <int TOGETHER>
+__device__ __forceinline__ void look(const ELEMENT* seen, const float* weights, double* features, int count) {
+    __shared__ float inputs[256][TOGETHER], units[FEATURES][TOGETHER];
+    __shared__ int from[256];
     __shared__ double lengths[TOGETHER];
     int run = blockIdx.y, row_0 = blockIdx.x * TOGETHER, rows = min(TOGETHER, count - row_0);
     seen += ((long long)run * count + row_0) * INPUTS;
     features += ((long long)run * count + row_0) * FEATURES;
     weights += (long long)run * (INPUTS + 1) * FEATURES;
-    for (int j_0 = 0; j_0 < FEATURES; j_0 += 256) {
-        int j = j_0 + threadIdx.x;
-        float sums[TOGETHER] = {};
-        for (int first = 0; first < INPUTS; first += 256) {
-            int size = min(256, INPUTS - first);
-            __syncthreads();
-            if (threadIdx.x < size)
-                for (int r = 0; r < TOGETHER; r++)
-                    inputs[r][threadIdx.x] = r < rows ? number(seen[(long long)r * INPUTS + first + threadIdx.x]) : 0.0f;
-            __syncthreads();
-            if (j >= FEATURES) continue;
-#pragma unroll 8
-            for (int i = 0; i < size; i++) {
-                float weight = weights[(long long)(first + i) * FEATURES + j];
+    float sums[PARTS][TOGETHER] = {};
+    for (int first = 0; first < INPUTS; first += 256) {
+        int size = gather<TOGETHER>(seen, rows, first, inputs, from);
+#pragma unroll 4
+        for (int i = 0; i < size; i++) {
 #pragma unroll
-                for (int r = 0; r < TOGETHER; r++) sums[r] = __fadd_rn(sums[r], __fmul_rn(inputs[r][i], weight));
+            for (int part = 0; part < PARTS; part++) {
+                int j = min(256 * part + (int)threadIdx.x, FEATURES - 1);
+                float weight = weights[(long long)from[i] * FEATURES + j];
+#pragma unroll
+                for (int r = 0; r < TOGETHER; r++)
+                    sums[part][r] = __fadd_rn(sums[part][r], __fmul_rn(inputs[i][r], weight));
             }
         }
+    }
+    // The constant.
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        int j = 256 * part + threadIdx.x;
         if (j >= FEATURES) continue;
-        // The constant.
         float weight = weights[(long long)INPUTS * FEATURES + j];
 #pragma unroll
-        for (int r = 0; r < TOGETHER; r++) {
-            float sum = __fadd_rn(sums[r], __fmul_rn(0.5f, weight));
-            if (r < rows) features[(long long)r * FEATURES + j] = (double)fmaxf(sum, 0.0f);
-        }
+        for (int r = 0; r < TOGETHER; r++)
+            units[j][r] = fmaxf(__fadd_rn(sums[part][r], __fmul_rn(0.5f, weight)), 0.0f);
     }
     __syncthreads();
     if (threadIdx.x < rows) {
-        const double* own = features + (long long)threadIdx.x * FEATURES;
         double length = 0.0;
-        for (int j = 0; j < FEATURES; j++) length = __dadd_rn(length, __dmul_rn(own[j], own[j]));
+#pragma unroll 16
+        for (int j = 0; j < FEATURES; j++) {
+            double unit = units[j][threadIdx.x];
+            length = __dadd_rn(length, __dmul_rn(unit, unit));
+        }
         length = sqrt(length);
         // Where all units are at rest, nothing is known.
         lengths[threadIdx.x] = length > 0.0 ? length : 1.0;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < rows * FEATURES; i += 256) features[i] = features[i] / lengths[i / FEATURES];
+    for (int i = threadIdx.x; i < rows * FEATURES; i += 256)
+        features[i] = (double)units[i % FEATURES][i / FEATURES] / lengths[i / FEATURES];
 }
 
-// The share h(s,a) of the prior variance that is left. Grid: (rows / TOGETHER · ACTIONS, runs).
-extern "C" __global__ void __launch_bounds__(256) find_left(const double* features, const double* inverse, double* left,
-                                                            int count) {
-    __shared__ double phi[TOGETHER][FEATURES], product[TOGETHER][FEATURES];
+// The share h(s,a) of the prior variance that is left. What is read of a matrix serves TOGETHER rows: the more there are, the less
+// is read; the fewer, the more blocks share the work. Grid: (rows / TOGETHER · ACTIONS, runs).
+template <int TOGETHER>
+__device__ __forceinline__ void find_left(const double* features, const double* inverse, double* left, int count) {
+    // Rows lie side by side, two apart at their end, so that they come in pairs and from different banks.
+    static constexpr int STRIDE = TOGETHER > 1 ? TOGETHER + 2 : 1;
+    // Rows of the matrix that are asked for before the first of them is used. φ is 0 behind its end.
+    static constexpr int AHEAD = PARTS > 4 ? 4 : TOGETHER > 4 ? 8 : 16, PADDED = (FEATURES + AHEAD - 1) / AHEAD * AHEAD;
+    __shared__ double2 room[(PADDED * STRIDE + 1) / 2];
+    double* phi = (double*)room;
     int run = blockIdx.y, action = blockIdx.x % ACTIONS, row_0 = blockIdx.x / ACTIONS * TOGETHER;
     int rows = min(TOGETHER, count - row_0);
     const double* matrix = inverse + ((long long)run * ACTIONS + action) * FEATURES * FEATURES;
     features += ((long long)run * count + row_0) * FEATURES;
-    for (int j = threadIdx.x; j < FEATURES; j += 256)
-        for (int r = 0; r < TOGETHER; r++) phi[r][j] = r < rows ? features[(long long)r * FEATURES + j] : 0.0;
+    for (int k = threadIdx.x; k < TOGETHER * PADDED; k += 256) {
+        int r = k / PADDED, j = k % PADDED;
+        phi[j * STRIDE + r] = r < rows && j < FEATURES ? features[(long long)r * FEATURES + j] : 0.0;
+    }
     __syncthreads();
-    for (int j = threadIdx.x; j < FEATURES; j += 256) {
-        double sums[TOGETHER] = {};
-#pragma unroll 8
-        for (int i = 0; i < FEATURES; i++) {
-            double entry = matrix[(long long)i * FEATURES + j];
+    double sums[PARTS][TOGETHER] = {};
+    for (int i_0 = 0; i_0 < FEATURES; i_0 += AHEAD) {
+        double entries[AHEAD][PARTS];
 #pragma unroll
-            for (int r = 0; r < TOGETHER; r++) sums[r] = __dadd_rn(sums[r], __dmul_rn(phi[r][i], entry));
+        for (int i = 0; i < AHEAD; i++)
+#pragma unroll
+            for (int part = 0; part < PARTS; part++) {
+                int row = min(i_0 + i, FEATURES - 1), j = min(256 * part + (int)threadIdx.x, FEATURES - 1);
+                entries[i][part] = matrix[(long long)row * FEATURES + j];
+            }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const double* of_row = phi + (i_0 + i) * STRIDE;
+#pragma unroll
+            for (int part = 0; part < PARTS; part++)
+#pragma unroll
+                for (int r = 0; r < TOGETHER; r++)
+                    sums[part][r] = __dadd_rn(sums[part][r], __dmul_rn(of_row[r], entries[i][part]));
         }
+    }
+    __syncthreads();
+    // The terms of φᵀ P φ take the place of φ.
 #pragma unroll
-        for (int r = 0; r < TOGETHER; r++) product[r][j] = sums[r];
+    for (int part = 0; part < PARTS; part++) {
+        int j = 256 * part + threadIdx.x;
+        if (j >= FEATURES) continue;
+#pragma unroll
+        for (int r = 0; r < TOGETHER; r++) phi[j * STRIDE + r] = __dmul_rn(sums[part][r], phi[j * STRIDE + r]);
     }
     __syncthreads();
     if (threadIdx.x >= rows) return;
     double found = 0.0;
-    for (int j = 0; j < FEATURES; j++)
-        found = __dadd_rn(found, __dmul_rn(product[threadIdx.x][j], phi[threadIdx.x][j]));
+#pragma unroll 16
+    for (int j = 0; j < FEATURES; j++) found = __dadd_rn(found, phi[j * STRIDE + threadIdx.x]);
     found = found < 0.0 ? 0.0 : found > 1.0 ? 1.0 : found;
     left[((long long)run * count + row_0 + threadIdx.x) * ACTIONS + action] = found;
 }
+
+#define FOR_ROWS(TOGETHER)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(256)                                                                        \
+        look_##TOGETHER(const ELEMENT* seen, const float* weights, double* features, int count) {                                \
+        look<TOGETHER>(seen, weights, features, count);                                                                          \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(256)                                                                        \
+        find_left_##TOGETHER(const double* features, const double* inverse, double* left, int count) {                           \
+        find_left<TOGETHER>(features, inverse, left, count);                                                                     \
+    }
+
+// Shared memory has room for so many rows at most (`together` in visits.rs).
+FOR_ROWS(1)
+#if FEATURES <= 768
+FOR_ROWS(4)
+#endif
+#if FEATURES <= 320
+FOR_ROWS(16)
+#endif
 
 // The actions were taken in states with these features, one of each environment. A block for each action; its environments
 // come one after the other. `before` becomes what was left before each visit. Grid: (ACTIONS, runs).
@@ -109,23 +188,37 @@ extern "C" __global__ void __launch_bounds__(512) visit(const double* features, 
         __syncthreads();
         for (int j = threadIdx.x; j < FEATURES; j += 512) {
             double sum = 0.0;
-#pragma unroll 16
-            for (int i = 0; i < FEATURES; i++)
-                sum = __dadd_rn(sum, __dmul_rn(phi[i], matrix[(long long)i * FEATURES + j]));
+            for (int i_0 = 0; i_0 < FEATURES; i_0 += 16) {
+                double entries[16];
+#pragma unroll
+                for (int i = 0; i < 16; i++) entries[i] = matrix[(long long)min(i_0 + i, FEATURES - 1) * FEATURES + j];
+#pragma unroll
+                for (int i = 0; i < 16; i++)
+                    if (i_0 + i < FEATURES) sum = __dadd_rn(sum, __dmul_rn(phi[i_0 + i], entries[i]));
+            }
             product[j] = sum;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
             double left = 0.0;
+#pragma unroll 16
             for (int j = 0; j < FEATURES; j++) left = __dadd_rn(left, __dmul_rn(product[j], phi[j]));
             left = fmax(left, 0.0);
             scale = 1.0 / __dadd_rn(noise, left);
             before[at] = fmin(left, 1.0);
         }
         __syncthreads();
-        for (int k = threadIdx.x; k < FEATURES * FEATURES; k += 512) {
-            double factor = __dmul_rn(product[k / FEATURES], scale);
-            matrix[k] = __dsub_rn(matrix[k], __dmul_rn(factor, product[k % FEATURES]));
+        for (int k_0 = threadIdx.x; k_0 < FEATURES * FEATURES; k_0 += 8 * 512) {
+            double entries[8];
+#pragma unroll
+            for (int n = 0; n < 8; n++) entries[n] = matrix[min(k_0 + 512 * n, FEATURES * FEATURES - 1)];
+#pragma unroll
+            for (int n = 0; n < 8; n++) {
+                int k = k_0 + 512 * n;
+                if (k >= FEATURES * FEATURES) continue;
+                double factor = __dmul_rn(product[k / FEATURES], scale);
+                matrix[k] = __dsub_rn(entries[n], __dmul_rn(factor, product[k % FEATURES]));
+            }
         }
     }
 }
