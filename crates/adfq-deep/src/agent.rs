@@ -2,7 +2,7 @@
 
 use crate::algorithm::Estimate;
 use crate::evaluate::{Evaluator, Judge, Seen};
-use crate::learner::Learner;
+use crate::learner::{Asked, Learner};
 use crate::metrics::Episode;
 use crate::observation::Observation;
 use crate::run::folder::{Loaded, read_learner};
@@ -163,7 +163,7 @@ impl Agent {
         if let Some(at) = observation.iter().position(|number| !number.is_finite()) {
             return Err(Error::ObservationNumber { at, value: observation[at] });
         }
-        self.judge.estimates(&mut self.learner, None, observation, &mut self.estimates)?;
+        self.judge.estimates(&mut self.learner, Asked::Beliefs, observation, &mut self.estimates)?;
         let means: Vec<f32> = self.estimates.iter().map(|estimate| estimate.mean).collect();
         let belief = |estimate: &Estimate| Belief::new(estimate.mean.into(), f64::from(estimate.sd).powi(2));
         let believes = self.estimates.iter().all(|estimate| estimate.sd > 0.0);

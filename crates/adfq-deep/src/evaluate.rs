@@ -4,7 +4,7 @@
 //! run or of many; who computes the estimates is the caller's business.
 
 use crate::algorithm::Estimate;
-use crate::learner::Learner;
+use crate::learner::{Asked, Learner};
 use crate::metrics::Episode;
 use crate::observation::Observation;
 use crate::policy::greedy;
@@ -231,23 +231,23 @@ impl Judge {
         Ok(Self { input: vec![0.0; network.inputs()], pass: Workspace::new(network, 1, 1)? })
     }
 
-    /// What the learner believes of an observation. `env` is the environment of the training in which it is met, if any.
+    /// What the learner believes of an observation.
     pub fn estimates(
         &mut self,
         learner: &mut Learner,
-        env: Option<usize>,
+        asked: Asked,
         observation: &[f32],
         out: &mut Vec<Estimate>,
     ) -> Result<()> {
         let row = learner.network().forward(&learner.online, observation, &mut self.pass)?;
-        learner.estimate(env, observation, row, &[], out)
+        learner.estimate(asked, observation, row, &[], out)
     }
 
     /// What the learner believes of what its player sees.
-    pub fn player(&mut self, learner: &mut Learner, player: &mut Player) -> Result<()> {
+    pub fn player(&mut self, learner: &mut Learner, asked: Asked, player: &mut Player) -> Result<()> {
         let mut input = std::mem::take(&mut self.input);
         player.observation.decode(&mut input);
-        let judged = self.estimates(learner, None, &input, &mut player.estimates);
+        let judged = self.estimates(learner, asked, &input, &mut player.estimates);
         self.input = input;
         judged
     }
@@ -276,7 +276,7 @@ impl Evaluator {
         mut see: impl FnMut(&Seen) -> Result<()>,
     ) -> Result<Vec<Episode>> {
         let judge = &mut self.judge;
-        let mut judged = |players: &mut [Player]| judge.player(learner, &mut players[0]);
+        let mut judged = |players: &mut [Player]| judge.player(learner, Asked::Beliefs, &mut players[0]);
         let round = Round { name: name.to_owned(), episodes, parallel: false, step: 0 };
         let (players, restarts) = (&mut self.players, &mut [Restarts::default()]);
         let played = play(players, &round, restarts, &mut judged, &mut see, &|| false)?;

@@ -12,6 +12,17 @@ use adfq::random::stream;
 use adfq_env::Space;
 use adfq_nn::{Adam, Init, Network, Spec, Workspace};
 
+/// What is asked of a learner in a state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Asked {
+    /// What its policy needs in this environment of the training.
+    Training(usize),
+    /// The means. Nothing else will be looked at.
+    Means,
+    /// All that it believes.
+    Beliefs,
+}
+
 /// Learns from batches of transitions. Deterministic: no chance but that of its initial weights.
 pub struct Learner {
     config: Config,
@@ -104,7 +115,7 @@ impl Learner {
     /// What is believed, given the online network's outputs for a state and what a GPU found beside them.
     pub(crate) fn estimate(
         &mut self,
-        env: Option<usize>,
+        asked: Asked,
         observation: &[f32],
         row: &[f32],
         beside: &[f64],
@@ -112,7 +123,10 @@ impl Learner {
     ) -> Result<()> {
         out.clear();
         let (actions, rewards, unit) = (self.space.actions, self.rewards, self.unit.size());
-        self.algorithm.estimate(&State { env, observation, row, beside, actions, rewards, unit }, out)
+        let env = if let Asked::Training(env) = asked { Some(env) } else { None };
+        let only_means = asked == Asked::Means;
+        let state = State { env, only_means, observation, row, beside, actions, rewards, unit };
+        self.algorithm.estimate(&state, out)
     }
 
     /// An error unless the network is one for this space.

@@ -4,7 +4,7 @@
 
 use crate::algorithm::Estimate;
 use crate::evaluate::Judge;
-use crate::learner::Learner;
+use crate::learner::{Asked, Learner};
 use crate::metrics::sign;
 use crate::observation::Observation;
 use crate::policy::{Explorer, greedy};
@@ -162,12 +162,12 @@ impl Rollouts {
 
     fn visit_one(&mut self, play: Play, explorer: &mut Explorer, rng: &mut ChaCha8Rng) -> Result<Visited> {
         // In training one head of an ensemble acts for a whole episode.
-        let env = (play == Play::Training).then_some(0);
-        if let Some(env) = env {
+        let asked = if play == Play::Training { Asked::Training(0) } else { Asked::Beliefs };
+        if let Asked::Training(env) = asked {
             self.learner.algorithm.begin_episode(env);
         }
         self.reset(rng.next_u64())?;
-        self.judge(env)?;
+        self.judge(asked)?;
         let (mut kept, mut taken) = (self.keep()?, 0);
         loop {
             let action = match play {
@@ -180,7 +180,7 @@ impl Rollouts {
             if step.ended() || taken >= self.config.evaluation.max_steps {
                 return Ok(kept);
             }
-            self.judge(env)?;
+            self.judge(asked)?;
             // Of the states so far each one is kept with the same probability.
             if rng.random_range(0..=taken) == 0 {
                 kept = self.keep()?;
@@ -203,7 +203,7 @@ impl Rollouts {
             let far: Vec<f32> =
                 numbers.iter().zip(&means).map(|(&number, &mean)| mean + FAR * (number - mean)).collect();
             let mut estimates = vec![];
-            self.judge.estimates(&mut self.learner, None, &far, &mut estimates)?;
+            self.judge.estimates(&mut self.learner, Asked::Beliefs, &far, &mut estimates)?;
             Ok(estimates)
         };
         all.iter().map(judge).collect()
@@ -231,7 +231,7 @@ impl Rollouts {
             if step.terminated {
                 return Ok(Rollout { value, rest: 0.0 });
             }
-            self.judge(None)?;
+            self.judge(Asked::Means)?;
             if weight < TAIL {
                 break;
             }
@@ -256,9 +256,9 @@ impl Rollouts {
         Ok(step)
     }
 
-    fn judge(&mut self, env: Option<usize>) -> Result<()> {
+    fn judge(&mut self, asked: Asked) -> Result<()> {
         self.observation.decode(&mut self.input);
-        self.judge.estimates(&mut self.learner, env, &self.input, &mut self.estimates)
+        self.judge.estimates(&mut self.learner, asked, &self.input, &mut self.estimates)
     }
 
     /// The present state.
@@ -303,7 +303,7 @@ mod tests {
                 rollouts.frame[state] = 1;
                 let frame = rollouts.frame.clone();
                 rollouts.observation.start(&frame);
-                rollouts.judge(None).unwrap();
+                rollouts.judge(Asked::Beliefs).unwrap();
                 greedy(&rollouts.estimates, &mut stream(0, "ties"))
             })
             .collect()

@@ -578,7 +578,8 @@ fn show(acting: &mut Acting, space: &Space, rng: &mut ChaCha8Rng) -> Vec<Vec<f32
 fn believed(learner: &mut Learner, beside: &[f64], observation: &[f32], row: &[f32]) -> [Vec<Estimate>; 2] {
     let (actions, rewards) = (learner.space().actions, learner.rewards);
     [(beside, &[][..]), (&[][..], observation)].map(|(beside, observation)| {
-        let state = State { env: None, observation, row, beside, actions, rewards, unit: 1.0 };
+        let state =
+            State { env: None, only_means: false, observation, row, beside, actions, rewards, unit: 1.0 };
         let mut found = vec![];
         learner.algorithm.estimate(&state, &mut found).expect("estimates");
         found

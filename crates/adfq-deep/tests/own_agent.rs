@@ -231,7 +231,16 @@ fn its_own_policy_explores_by_its_scores() {
     let mut found = vec![];
     sarsa
         .estimate(
-            &State { env: Some(0), observation: &[], row: &row, beside: &[], actions: 2, rewards, unit: 1.0 },
+            &State {
+                env: Some(0),
+                only_means: false,
+                observation: &[],
+                row: &row,
+                beside: &[],
+                actions: 2,
+                rewards,
+                unit: 1.0,
+            },
             &mut found,
         )
         .unwrap();

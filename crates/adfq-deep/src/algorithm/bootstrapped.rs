@@ -315,7 +315,9 @@ mod tests {
     fn priors_never_change() {
         let priors = |learner: &mut crate::learner::Learner| {
             let mut found = vec![];
-            learner.estimate(Some(0), &[0.3, -0.7, 0.2], &[0.0; 16], &[], &mut found).unwrap();
+            learner
+                .estimate(crate::learner::Asked::Training(0), &[0.3, -0.7, 0.2], &[0.0; 16], &[], &mut found)
+                .unwrap();
             found
         };
         let (mut fresh, mut old) = (learner(NAME), practised(NAME));
@@ -339,6 +341,7 @@ mod tests {
             let mut found = vec![];
             let state = State {
                 env,
+                only_means: false,
                 observation: &observation,
                 row: &row,
                 beside: &[],

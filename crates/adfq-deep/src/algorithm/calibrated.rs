@@ -356,7 +356,7 @@ impl Algorithm for Calibrated {
         let leads = self.table_leads(known, state.row);
         let beliefs = self.believe(known, state.row, state.unit, leads);
         // While it trains, σ is asked for by one policy alone.
-        let asked = state.env.is_none() || self.config.policy == "thompson";
+        let asked = !state.only_means && (state.env.is_none() || self.config.policy == "thompson");
         let unseen = if asked { self.unseen(state.observation, known, leads) } else { vec![] };
         out.extend(beliefs.iter().zip(unseen.into_iter().chain(repeat(0.0))).map(|(belief, unseen)| {
             let (mean, sd) = (belief.corrected(), self.doubted(belief, unseen));

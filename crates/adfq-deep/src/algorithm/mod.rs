@@ -229,6 +229,8 @@ pub struct Loss {
 pub struct State<'a> {
     /// The environment of the training in which it is met; none in an evaluation.
     pub env: Option<usize>,
+    /// Whether nothing but the means will be looked at, as in an evaluation that nobody watches. Then σ may be left out.
+    pub only_means: bool,
     /// The observation. Empty unless the algorithm sees observations, and where `beside` is not.
     pub observation: &'a [f32],
     /// The online network's outputs.

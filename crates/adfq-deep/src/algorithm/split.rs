@@ -331,6 +331,11 @@ impl Algorithm for Split {
         if let Some((counts, _)) = there {
             self.learned.take_counts(counts);
         }
+        if state.only_means {
+            // What is left of the prior takes as long to find as all else.
+            out.extend(state.row[..self.actions].iter().map(|&mean| Estimate { mean, sd: 0.0, score: mean }));
+            return Ok(());
+        }
         let scales = self.scales(&self.rewards(&state.rewards));
         match there {
             Some((_, left)) => self.believe(|action| left[action], state.row, scales, &mut beliefs),
@@ -446,7 +451,7 @@ fn value_of(beliefs: &[Believed], best: usize) -> Value {
 mod tests {
     use super::super::tests::{BATCH, Rows, batch, config, practised, sample, space};
     use super::*;
-    use crate::learner::Learner;
+    use crate::learner::{Asked, Learner};
 
     /// The algorithm of a learner, with its inside.
     fn split_of(learner: &Learner) -> Split {
@@ -504,7 +509,7 @@ mod tests {
         let mut pass = adfq_nn::Workspace::new(learner.network(), 1, 1).unwrap();
         let row = learner.network().forward(&learner.online, &tried, &mut pass).unwrap().to_vec();
         let mut found = vec![];
-        learner.estimate(None, &tried, &row, &[], &mut found).unwrap();
+        learner.estimate(Asked::Beliefs, &tried, &row, &[], &mut found).unwrap();
         let split = split_of(&learner);
         let prior = f64::from(split.scales(&split.rewards(&learner.rewards)).prior);
         let (sd, hope) = (|a: usize| f64::from(found[a].sd), |a: usize| f64::from(found[a].score));

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::config::TargetUpdate;
-use crate::learner::Learner;
+use crate::learner::{Asked, Learner};
 use crate::replay::Sample;
 use ::adfq::random::stream;
 use adfq_env::{Element, Space};
@@ -242,5 +242,24 @@ fn bounded_targets_stay_within_what_rewards_allow() {
             assert_eq!(bounded, agent != "bootstrapped", "{agent} {targets:?}");
             assert_eq!(targets.contains(&0.2), bounded, "{agent} {targets:?}");
         }
+    }
+}
+
+/// Whoever asks for the means alone gets those that go with the whole belief, to the bit.
+#[test]
+fn means_are_the_same_without_the_rest() {
+    let observation = [0.3, -0.7, 0.2];
+    for agent in Algorithms::default().names() {
+        let mut learner = practised(agent);
+        (0..9).for_each(|i| learner.algorithm.acted(&observation, i % 2));
+        let mut pass = Workspace::new(learner.network(), 1, 1).unwrap();
+        let row = learner.network().forward(&learner.online, &observation, &mut pass).unwrap().to_vec();
+        let means = [Asked::Beliefs, Asked::Means].map(|asked| {
+            let mut found = vec![];
+            learner.estimate(asked, &observation, &row, &[], &mut found).unwrap();
+            found.iter().map(|estimate| estimate.mean.to_bits()).collect::<Vec<_>>()
+        });
+        assert_eq!(means[0], means[1], "{agent}");
+        assert_eq!(means[0].len(), 2, "{agent}");
     }
 }

@@ -3,6 +3,7 @@
 use super::Backend;
 use crate::Result;
 use crate::evaluate::{Judge, Player};
+use crate::learner::Asked;
 use crate::replay::Sample;
 use crate::run::{Due, Run};
 use crate::trainer::each_sound;
@@ -53,8 +54,9 @@ impl Backend for Cpu {
 
     fn judge(&mut self, runs: &mut [Run], players: &mut [Player]) -> Result<()> {
         let mut playing = players.iter_mut().filter(|player| player.is_playing());
-        playing
-            .try_for_each(|player| self.judges[player.owner].player(&mut runs[player.owner].learner, player))
+        playing.try_for_each(|player| {
+            self.judges[player.owner].player(&mut runs[player.owner].learner, Asked::Means, player)
+        })
     }
 }
 

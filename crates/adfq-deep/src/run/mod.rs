@@ -22,7 +22,7 @@ pub use summary::{Best, Lost, Summary};
 use crate::algorithm::{Estimate, Received, RewardUnit};
 use crate::config::{Config, TargetUpdate};
 use crate::evaluate::{Evaluation, Judge, Player};
-use crate::learner::{Learner, diverged};
+use crate::learner::{Asked, Learner, diverged};
 use crate::metrics::{Learned, Metrics, Stats, sign};
 use crate::observation::Observation;
 use crate::policy::Explorer;
@@ -356,7 +356,12 @@ impl Run {
     /// checkpoint was.
     pub fn estimates(&mut self, observation: &[f32]) -> Result<Vec<Estimate>> {
         let mut estimates = vec![];
-        Judge::new(&self.learner)?.estimates(&mut self.learner, None, observation, &mut estimates)?;
+        Judge::new(&self.learner)?.estimates(
+            &mut self.learner,
+            Asked::Beliefs,
+            observation,
+            &mut estimates,
+        )?;
         Ok(estimates)
     }
 
@@ -379,7 +384,7 @@ impl Run {
         for (env, row) in self.rows.chunks_exact(outputs).enumerate() {
             let observation = if sees { &self.inputs[env * width..][..width] } else { &[] };
             let beside = &self.beside[env * found..][..found];
-            self.learner.estimate(Some(env), observation, row, beside, &mut self.estimates)?;
+            self.learner.estimate(Asked::Training(env), observation, row, beside, &mut self.estimates)?;
             if !row.iter().all(|output| output.is_finite()) {
                 return Err(diverged("belief", self.step));
             }

@@ -60,6 +60,7 @@ fn errors_add_up_along_the_policy() {
 fn state(env: Option<usize>) -> State<'static> {
     State {
         env,
+        only_means: false,
         observation: &[0.1, 0.2, 0.3],
         row: &[1.0, 2.0, 0.0, 0.0],
         beside: &[],

@@ -40,7 +40,7 @@ use transfer::Part;
 use super::Backend;
 use crate::algorithm::RewardUnit;
 use crate::evaluate::Player;
-use crate::learner::Learner;
+use crate::learner::{Asked, Learner};
 use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Memory, Run};
 use crate::trainer::{check_sound, each_sound_beside};
@@ -309,7 +309,7 @@ impl Backend for Cuda {
             if learner.algorithm.sees_observations() && beside.is_empty() {
                 player.observation.decode(&mut self.input);
             }
-            learner.estimate(None, &self.input, found.row(place), &beside, &mut player.estimates)?;
+            learner.estimate(Asked::Means, &self.input, found.row(place), &beside, &mut player.estimates)?;
         }
         Ok(())
     }
