@@ -649,6 +649,8 @@ fn visits_are_those_of_the_cpu() {
         (space(&[12, 12, 1], PIXELS, 4, 6), 3, 40),
         (space(&[4], Element::F32, 1, 2), 5, 256),
         (space(&[10, 10, 4], Element::U8 { scale: 1.0 }, 1, 3), 1, 600),
+        // So many that a block has sixteen of them, and the last one eight.
+        (space(&[4], Element::F32, 1, 2), 600, 256),
     ];
     for (space, envs, features) in cases {
         let configs: Vec<Config> = (0..2)
