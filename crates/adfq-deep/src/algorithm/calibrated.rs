@@ -65,6 +65,10 @@ const DITHER: f64 = 0.05;
 /// What the share of such episodes is multiplied with at least, where states do not come again.
 const SELDOM: f64 = 0.2;
 
+/// Steps after which it is decided anew what an episode is for, where states do not come again. Where they do, it is the longest piece
+/// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
+const ANEW: u64 = 10_000;
+
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new(NAME, "Double DQN with beliefs that are held against its own returns", |config, space| {
@@ -194,6 +198,8 @@ struct Calibrated {
     settings: CalibratedSettings,
     actions: usize,
     kept: Kept,
+    /// Steps of each environment since it was decided what its episode is for.
+    lasted: Vec<u64>,
     last: Vec<Last>,
 }
 
@@ -214,8 +220,8 @@ impl Calibrated {
             memory,
             novelty,
         };
-        let last = vec![Last::default(); config.envs];
-        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, last })
+        let (lasted, last) = (vec![0; config.envs], vec![Last::default(); config.envs]);
+        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, lasted, last })
     }
 
     /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
@@ -275,6 +281,11 @@ impl Calibrated {
             Held { means: [network, value], off, believed, own, var, reward: 0.0 }
         };
         (0..self.actions).map(belief).collect()
+    }
+
+    /// Steps after which an episode that goes on is taken for another one.
+    fn longest(&self) -> u64 {
+        if self.table().is_some() { LONGEST as u64 } else { ANEW }
     }
 
     /// Decides at the first state of an episode what it is for.
@@ -413,6 +424,7 @@ impl Algorithm for Calibrated {
     fn begin_episode(&mut self, env: usize) {
         if let Some(under) = self.kept.under.get_mut(env) {
             *under = Under::default();
+            self.lasted[env] = 0;
         }
     }
 
@@ -439,12 +451,18 @@ impl Algorithm for Calibrated {
             under.held.push(Held { reward, ..held });
         }
         under.total += f64::from(reward);
-        if ended {
+        self.lasted[env] += 1;
+        let ends = ended || self.lasted[env] >= self.longest();
+        let under = &mut self.kept.under[env];
+        if ends {
             self.kept.successes.end(under.mode, under.succeeded, under.total);
             (under.succeeded, under.total) = (false, 0.0);
         }
-        if ended || under.passed.len().max(under.held.len()) >= LONGEST {
+        if ends || under.passed.len().max(under.held.len()) >= LONGEST {
             self.learn_episode(env, terminated);
+        }
+        if ends && !ended {
+            self.begin_episode(env);
         }
     }
 
@@ -465,11 +483,12 @@ impl Algorithm for Calibrated {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(&self.kept, STATES)).map_err(|error| Error::State(error.to_string()))
+        postcard::to_stdvec(&(&self.kept, STATES, &self.lasted))
+            .map_err(|error| Error::State(error.to_string()))
     }
 
     fn restore(&mut self, state: &[u8]) -> std::result::Result<(), String> {
-        let (mut kept, states): (Kept, &[u8]) =
+        let (mut kept, more): (Kept, &[u8]) =
             postcard::take_from_bytes(state).map_err(|error| error.to_string())?;
         let room = |kept: &Kept| kept.memory.as_ref().map(EpisodicMemory::shape);
         if kept.under.len() != self.kept.under.len() || room(&kept) != room(&self.kept) {
@@ -480,8 +499,11 @@ impl Algorithm for Calibrated {
         {
             return Err("what it remembers of its errors is not whole".to_owned());
         }
-        match states {
+        let mut lasted = vec![0; kept.under.len()];
+        match more {
+            // Before it was known how long episodes had lasted.
             [STATES] => {}
+            [STATES, more @ ..] => lasted = postcard::from_bytes(more).map_err(|error| error.to_string())?,
             [] if kept.memory.as_mut().is_none_or(EpisodicMemory::forget) => {
                 kept.under.iter_mut().for_each(|under| under.passed.clear());
             }
@@ -492,7 +514,10 @@ impl Algorithm for Calibrated {
             (None, None) => {}
             _ => return Err("the observations that it remembers are not whole".to_owned()),
         }
-        self.kept = kept;
+        if lasted.len() != kept.under.len() {
+            return Err("it has other environments".to_owned());
+        }
+        (self.kept, self.lasted) = (kept, lasted);
         Ok(())
     }
 
