@@ -69,6 +69,9 @@ const SELDOM: f64 = 0.2;
 /// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
 const ANEW: u64 = 10_000;
 
+/// Episodes over which it is averaged how many are lost.
+const EPISODES: f64 = 32.0;
+
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new(NAME, "Double DQN with beliefs that are held against its own returns", |config, space| {
@@ -148,6 +151,15 @@ struct Kept {
     under: Vec<Under>,
 }
 
+/// What a checkpoint holds since episodes may be without end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Stretch {
+    /// Steps of each environment since it was decided what its episode is for.
+    lasted: Vec<u64>,
+    /// The share of episodes of late in which the means have lost, of those that followed them.
+    lost: f64,
+}
+
 /// Mean and mean square of the values of actions that were taken, and their mean σ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Spread {
@@ -198,8 +210,7 @@ struct Calibrated {
     settings: CalibratedSettings,
     actions: usize,
     kept: Kept,
-    /// Steps of each environment since it was decided what its episode is for.
-    lasted: Vec<u64>,
+    stretch: Stretch,
     last: Vec<Last>,
 }
 
@@ -220,8 +231,9 @@ impl Calibrated {
             memory,
             novelty,
         };
-        let (lasted, last) = (vec![0; config.envs], vec![Last::default(); config.envs]);
-        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, lasted, last })
+        let stretch = Stretch { lasted: vec![0; config.envs], lost: 0.0 };
+        let last = vec![Last::default(); config.envs];
+        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, stretch, last })
     }
 
     /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
@@ -294,7 +306,7 @@ impl Calibrated {
             let left = self.kept.successes.left();
             // A known world is explored as long as there is something left within reach.
             let share = self.table().map_or(left.max(SELDOM), |table| {
-                left * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
+                left.max(self.stretch.lost) * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
             });
             let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
             self.kept.under[env].mode = if explores { Mode::Explore } else { Mode::Greedy };
@@ -424,7 +436,7 @@ impl Algorithm for Calibrated {
     fn begin_episode(&mut self, env: usize) {
         if let Some(under) = self.kept.under.get_mut(env) {
             *under = Under::default();
-            self.lasted[env] = 0;
+            self.stretch.lasted[env] = 0;
         }
     }
 
@@ -451,10 +463,14 @@ impl Algorithm for Calibrated {
             under.held.push(Held { reward, ..held });
         }
         under.total += f64::from(reward);
-        self.lasted[env] += 1;
-        let ends = ended || self.lasted[env] >= self.longest();
+        self.stretch.lasted[env] += 1;
+        let ends = ended || self.stretch.lasted[env] >= self.longest();
         let under = &mut self.kept.under[env];
         if ends {
+            if under.mode == Mode::Greedy {
+                let lost = Successes::is_lost(under.mode, under.succeeded, under.total);
+                self.stretch.lost += (f64::from(u8::from(lost)) - self.stretch.lost) / EPISODES;
+            }
             self.kept.successes.end(under.mode, under.succeeded, under.total);
             (under.succeeded, under.total) = (false, 0.0);
         }
@@ -483,7 +499,7 @@ impl Algorithm for Calibrated {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(&self.kept, STATES, &self.lasted))
+        postcard::to_stdvec(&(&self.kept, STATES, &self.stretch))
             .map_err(|error| Error::State(error.to_string()))
     }
 
@@ -499,11 +515,11 @@ impl Algorithm for Calibrated {
         {
             return Err("what it remembers of its errors is not whole".to_owned());
         }
-        let mut lasted = vec![0; kept.under.len()];
+        let mut stretch = Stretch { lasted: vec![0; kept.under.len()], lost: 0.0 };
         match more {
             // Before it was known how long episodes had lasted.
             [STATES] => {}
-            [STATES, more @ ..] => lasted = postcard::from_bytes(more).map_err(|error| error.to_string())?,
+            [STATES, more @ ..] => stretch = postcard::from_bytes(more).map_err(|error| error.to_string())?,
             [] if kept.memory.as_mut().is_none_or(EpisodicMemory::forget) => {
                 kept.under.iter_mut().for_each(|under| under.passed.clear());
             }
@@ -514,10 +530,10 @@ impl Algorithm for Calibrated {
             (None, None) => {}
             _ => return Err("the observations that it remembers are not whole".to_owned()),
         }
-        if lasted.len() != kept.under.len() {
+        if stretch.lasted.len() != kept.under.len() {
             return Err("it has other environments".to_owned());
         }
-        (self.kept, self.lasted) = (kept, lasted);
+        (self.kept, self.stretch) = (kept, stretch);
         Ok(())
     }
 

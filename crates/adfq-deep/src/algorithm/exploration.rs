@@ -101,7 +101,7 @@ impl Successes {
     pub fn end(&mut self, mode: Mode, succeeded: bool, total: f64) {
         if succeeded {
             self.episodes += 1;
-        } else if mode == Mode::Greedy && total < 0.0 {
+        } else if Self::is_lost(mode, succeeded, total) {
             self.episodes = self.episodes.saturating_sub(1);
         }
         match mode {
@@ -109,6 +109,11 @@ impl Successes {
             Mode::Explore => self.explore.see(total),
             Mode::Undecided => {}
         }
+    }
+
+    /// Whether the means have lost in such an episode: it was not paid, and ended below zero.
+    pub fn is_lost(mode: Mode, succeeded: bool, total: f64) -> bool {
+        mode == Mode::Greedy && !succeeded && total < 0.0
     }
 
     /// f.

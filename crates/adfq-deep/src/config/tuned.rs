@@ -140,6 +140,7 @@ const FILES: &[(&str, &str)] = files!(
     "frozenlake-ddqn"
     "frozenlake-dqn"
     "lunarlander-adfq"
+    "lunarlander-calibrated"
     "lunarlander-ddqn"
     "lunarlander-dqn"
     "mountaincar-adfq"

@@ -116,6 +116,30 @@ fn an_episode_without_end_is_decided_anew() {
     }
 }
 
+/// Where states come again and one pair was never tried: after a thousand episodes that paid, hardly any explores. As long as half of those
+/// that follow the means are lost, a quarter does.
+#[test]
+fn who_loses_goes_on_exploring() {
+    let explored = |rewards: [f32; 2]| {
+        let (mut algorithm, mut explored) = (calibrated(), 0);
+        for episode in 0..4_000 {
+            algorithm.begin_episode(0);
+            scores(&mut algorithm, Some(0));
+            let explores = algorithm.kept.under[0].mode == Mode::Explore;
+            explored += usize::from(explores && episode >= 2_000);
+            // Steps that cost nothing: their end alone is no success.
+            algorithm.received(0, Received { action: 1, reward: 0.0, terminated: false, ended: false });
+            scores(&mut algorithm, Some(0));
+            let reward = if episode < 1_000 { 1.0 } else { rewards[episode % 2] };
+            algorithm.received(0, Received { action: 1, reward, terminated: true, ended: true });
+        }
+        assert!(algorithm.table().is_some());
+        explored
+    };
+    let [paid, lost] = [explored([1.0, 1.0]), explored([1.0, -1.0])];
+    assert!(paid < 50 && (400..600).contains(&lost), "{paid} {lost}");
+}
+
 /// Returns are samples of the agent's own Q from the last action on that was not the best.
 #[test]
 fn an_exploring_episode_is_held_against_its_end() {
