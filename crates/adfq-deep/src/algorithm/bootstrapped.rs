@@ -262,6 +262,7 @@ impl Algorithm for Bootstrapped {
 mod tests {
     use super::super::tests::{config, learner, practised, sample, space};
     use super::*;
+    use crate::learner::Asked;
     use crate::{Host, Trainer};
 
     fn bootstrapped(config: &Config) -> Bootstrapped {
@@ -315,9 +316,7 @@ mod tests {
     fn priors_never_change() {
         let priors = |learner: &mut crate::learner::Learner| {
             let mut found = vec![];
-            learner
-                .estimate(crate::learner::Asked::Training(0), &[0.3, -0.7, 0.2], &[0.0; 16], &[], &mut found)
-                .unwrap();
+            learner.estimate(Asked::Training(0), &[0.3, -0.7, 0.2], &[0.0; 16], &[], &mut found).unwrap();
             found
         };
         let (mut fresh, mut old) = (learner(NAME), practised(NAME));

@@ -27,7 +27,7 @@ mod tests;
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
-use super::exploration::{Mode, Repeated, Successes};
+use super::exploration::{Lost, Mode, Repeated, Successes};
 use super::novelty::Novelty;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
@@ -68,9 +68,6 @@ const SELDOM: f64 = 0.2;
 /// Steps after which it is decided anew what an episode is for, where states do not come again. Where they do, it is the longest piece
 /// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
 const ANEW: u64 = 10_000;
-
-/// Episodes over which it is averaged how many are lost.
-const EPISODES: f64 = 32.0;
 
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
@@ -151,13 +148,18 @@ struct Kept {
     under: Vec<Under>,
 }
 
-/// What a checkpoint holds since episodes may be without end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Stretch {
+/// How episodes go. A checkpoint holds it behind all else, because older ones do not have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Course {
     /// Steps of each environment since it was decided what its episode is for.
     lasted: Vec<u64>,
-    /// The share of episodes of late in which the means have lost, of those that followed them.
-    lost: f64,
+    lost: Lost,
+}
+
+impl Course {
+    fn new(envs: usize) -> Self {
+        Self { lasted: vec![0; envs], lost: Lost::default() }
+    }
 }
 
 /// Mean and mean square of the values of actions that were taken, and their mean σ.
@@ -210,7 +212,7 @@ struct Calibrated {
     settings: CalibratedSettings,
     actions: usize,
     kept: Kept,
-    stretch: Stretch,
+    course: Course,
     last: Vec<Last>,
 }
 
@@ -231,9 +233,9 @@ impl Calibrated {
             memory,
             novelty,
         };
-        let stretch = Stretch { lasted: vec![0; config.envs], lost: 0.0 };
+        let course = Course::new(config.envs);
         let last = vec![Last::default(); config.envs];
-        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, stretch, last })
+        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, course, last })
     }
 
     /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
@@ -306,7 +308,7 @@ impl Calibrated {
             let left = self.kept.successes.left();
             // A known world is explored as long as there is something left within reach.
             let share = self.table().map_or(left.max(SELDOM), |table| {
-                left.max(self.stretch.lost) * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
+                left.max(self.course.lost.share()) * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
             });
             let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
             self.kept.under[env].mode = if explores { Mode::Explore } else { Mode::Greedy };
@@ -436,7 +438,7 @@ impl Algorithm for Calibrated {
     fn begin_episode(&mut self, env: usize) {
         if let Some(under) = self.kept.under.get_mut(env) {
             *under = Under::default();
-            self.stretch.lasted[env] = 0;
+            self.course.lasted[env] = 0;
         }
     }
 
@@ -463,14 +465,11 @@ impl Algorithm for Calibrated {
             under.held.push(Held { reward, ..held });
         }
         under.total += f64::from(reward);
-        self.stretch.lasted[env] += 1;
-        let ends = ended || self.stretch.lasted[env] >= self.longest();
+        self.course.lasted[env] = self.course.lasted[env].saturating_add(1);
+        let ends = ended || self.course.lasted[env] >= self.longest();
         let under = &mut self.kept.under[env];
         if ends {
-            if under.mode == Mode::Greedy {
-                let lost = Successes::is_lost(under.mode, under.succeeded, under.total);
-                self.stretch.lost += (f64::from(u8::from(lost)) - self.stretch.lost) / EPISODES;
-            }
+            self.course.lost.end(under.mode, under.succeeded, under.total);
             self.kept.successes.end(under.mode, under.succeeded, under.total);
             (under.succeeded, under.total) = (false, 0.0);
         }
@@ -499,7 +498,7 @@ impl Algorithm for Calibrated {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(&self.kept, STATES, &self.stretch))
+        postcard::to_stdvec(&(&self.kept, STATES, &self.course))
             .map_err(|error| Error::State(error.to_string()))
     }
 
@@ -515,11 +514,11 @@ impl Algorithm for Calibrated {
         {
             return Err("what it remembers of its errors is not whole".to_owned());
         }
-        let mut stretch = Stretch { lasted: vec![0; kept.under.len()], lost: 0.0 };
+        let mut course = Course::new(kept.under.len());
         match more {
             // Before it was known how long episodes had lasted.
             [STATES] => {}
-            [STATES, more @ ..] => stretch = postcard::from_bytes(more).map_err(|error| error.to_string())?,
+            [STATES, more @ ..] => course = postcard::from_bytes(more).map_err(|error| error.to_string())?,
             [] if kept.memory.as_mut().is_none_or(EpisodicMemory::forget) => {
                 kept.under.iter_mut().for_each(|under| under.passed.clear());
             }
@@ -530,10 +529,10 @@ impl Algorithm for Calibrated {
             (None, None) => {}
             _ => return Err("the observations that it remembers are not whole".to_owned()),
         }
-        if stretch.lasted.len() != kept.under.len() {
+        if course.lasted.len() != kept.under.len() {
             return Err("it has other environments".to_owned());
         }
-        (self.kept, self.stretch) = (kept, stretch);
+        (self.kept, self.course) = (kept, course);
         Ok(())
     }
 

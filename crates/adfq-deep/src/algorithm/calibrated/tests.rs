@@ -91,8 +91,8 @@ fn an_episode_explores_or_does_not() {
     assert!((160..=240).contains(&explored), "{explored}");
 }
 
-/// An environment without an end, whose states come again or never do. What the agent does there is decided again and again, and it takes
-/// up to ten thousand steps. A run that was saved goes on alike.
+/// In an environment without an end, whether its states come again or not, it is decided again and again what the agent does. A run that
+/// was saved goes on alike.
 #[test]
 fn an_episode_without_end_is_decided_anew() {
     for comes_again in [true, false] {
@@ -111,7 +111,7 @@ fn an_episode_without_end_is_decided_anew() {
         assert_eq!(algorithm.table().is_some(), comes_again);
         let changes: Vec<usize> = (1..modes.len()).filter(|&i| modes[i] != modes[i - 1]).collect();
         assert!(changes.len() > 3, "{changes:?}");
-        // As long as nothing comes again, by thousands of steps from the beginning on.
+        // Where nothing comes again, after every ten thousand steps.
         assert!(comes_again || changes.iter().all(|change| change % 10_000 == 0), "{changes:?}");
     }
 }

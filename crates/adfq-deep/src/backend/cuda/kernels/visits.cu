@@ -151,14 +151,14 @@ __device__ __forceinline__ void find_left(const double* features, const double* 
     left[((long long)run * count + row_0 + threadIdx.x) * ACTIONS + action] = found;
 }
 
-#define FOR_ROWS(TOGETHER)                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(256)                                                                        \
-        look_##TOGETHER(const ELEMENT* seen, const float* weights, double* features, int count) {                                \
-        look<TOGETHER>(seen, weights, features, count);                                                                          \
-    }                                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(256)                                                                        \
-        find_left_##TOGETHER(const double* features, const double* inverse, double* left, int count) {                           \
-        find_left<TOGETHER>(features, inverse, left, count);                                                                     \
+#define FOR_ROWS(TOGETHER)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(256)                                                                 \
+        look_##TOGETHER(const ELEMENT* seen, const float* weights, double* features, int count) {                     \
+        look<TOGETHER>(seen, weights, features, count);                                                               \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(256)                                                                 \
+        find_left_##TOGETHER(const double* features, const double* inverse, double* left, int count) {                \
+        find_left<TOGETHER>(features, inverse, left, count);                                                          \
     }
 
 // Shared memory has room for so many rows at most (`together` in visits.rs).
