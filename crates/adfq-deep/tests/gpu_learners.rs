@@ -650,7 +650,7 @@ fn visits_are_those_of_the_cpu() {
         (space(&[4], Element::F32, 1, 2), 5, 256),
         (space(&[10, 10, 4], Element::U8 { scale: 1.0 }, 1, 3), 1, 600),
         // So many that a block has sixteen of them, and the last one eight.
-        (space(&[4], Element::F32, 1, 2), 600, 256),
+        (space(&[4], Element::F32, 1, 6), 200, 256),
     ];
     for (space, envs, features) in cases {
         let configs: Vec<Config> = (0..2)
@@ -795,4 +795,17 @@ fn runs_that_differ_too_much_are_refused() {
     let mut worlds = [World::new(&one, &vector)];
     assert!(matches!(learn(&mut alone, &worlds, &mut own), Err(Error::Replay(_))));
     assert!(alone.push(1, 0, &Transition::new(&[0; 16], 0, 0.0), &mut worlds[0].replay).is_err());
+}
+
+/// As many environments as there is room for have kernels. One more is refused by its name, not by the compiler of the kernels.
+#[test]
+fn too_many_environments_are_refused() {
+    let Some(device) = device() else { return };
+    let vector = space(&[4], Element::F32, 1, 2);
+    let with = |envs: usize| {
+        let own = learner(&config("dqn", &vector, envs, 2 * envs, true), &vector);
+        Learners::new(&device, &vector, &[&own], Precision::Tf32)
+    };
+    assert!(with(511).is_ok());
+    assert!(matches!(with(512).err(), Some(Error::Setting { name: "envs", .. })));
 }

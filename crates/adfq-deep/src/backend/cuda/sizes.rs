@@ -19,6 +19,9 @@ const FEW: usize = 1 << 16;
 const BLOCKS: usize = 4;
 const FEW_RUNS: usize = 32;
 
+/// Bytes of shared memory that a block may have on any GPU. `absorb` has a run's pack in it.
+const SHARED: usize = 48 << 10;
+
 const BEFORE: [&str; 4] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/tree.cu"),
@@ -121,7 +124,7 @@ impl Sizes {
         if sizes.batch > 1024 {
             return setting("learning.batch", "at most 1024 on a GPU");
         }
-        if sizes.changes > 10_000 {
+        if 4 * sizes.pack_words() > SHARED {
             return setting("envs", "fewer on a GPU");
         }
         if sizes.places() > i32::MAX as usize {
