@@ -27,7 +27,7 @@ mod tests;
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
-use super::exploration::{Lost, Mode, Repeated, Successes};
+use super::exploration::{Mode, Repeated, Successes};
 use super::novelty::Novelty;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
@@ -44,8 +44,10 @@ use std::iter::repeat;
 
 /// The algorithm's name, and that of the table with its settings.
 const NAME: &str = "calibrated";
-/// How states are known in the table. Before there was this number, it was by another hash.
-const STATES: u8 = 1;
+/// How a checkpoint is to be read. Before there was this number, states were known by another hash.
+const VERSION: u8 = 2;
+/// The version that did not know whether episodes terminate, and at first not how long they had lasted.
+const BEFORE: u8 = 1;
 /// Outputs of the network for each action.
 const OUTPUTS: usize = 2;
 /// Steps over which the spread of values is averaged.
@@ -153,12 +155,13 @@ struct Kept {
 struct Course {
     /// Steps of each environment since it was decided what its episode is for.
     lasted: Vec<u64>,
-    lost: Lost,
+    /// Whether any episode has terminated.
+    ends: bool,
 }
 
 impl Course {
     fn new(envs: usize) -> Self {
-        Self { lasted: vec![0; envs], lost: Lost::default() }
+        Self { lasted: vec![0; envs], ends: false }
     }
 }
 
@@ -302,13 +305,31 @@ impl Calibrated {
         if self.table().is_some() { LONGEST as u64 } else { ANEW }
     }
 
-    /// Decides at the first state of an episode what it is for.
+    /// Whether an episode that follows the means has come back to where it was, and has paid for it. The means know no way from there.
+    fn goes_in_a_circle(&self, env: usize, state: u64) -> bool {
+        let Under { mode, passed, .. } = &self.kept.under[env];
+        let decided = passed.len().saturating_sub(self.course.lasted[env] as usize);
+        let mut paid = 0.0;
+        let mut comes_back = |step: &Passed| {
+            paid += step.reward;
+            step.state == state && paid < 0.0
+        };
+        *mode == Mode::Greedy && self.table().is_some() && passed[decided..].iter().rev().any(&mut comes_back)
+    }
+
+    /// Decides at the first state of an episode what it is for, and anew after each circle.
     fn mode(&mut self, env: usize, state: u64) -> Mode {
+        if self.goes_in_a_circle(env, state) {
+            self.kept.under[env].mode = Mode::Undecided;
+            self.course.lasted[env] = 0;
+        }
         if self.kept.under[env].mode == Mode::Undecided {
-            let left = self.kept.successes.left();
+            // In a world without end there is no episode that succeeds or fails.
+            let endless = self.table().is_some() && !self.course.ends;
+            let left = if endless { 1.0 } else { self.kept.successes.left() };
             // A known world is explored as long as there is something left within reach.
             let share = self.table().map_or(left.max(SELDOM), |table| {
-                left.max(self.course.lost.share()) * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
+                left * (4.0 * f64::from(table.largest_doubt(state))).min(1.0)
             });
             let explores = self.kept.rng.random::<f64>() < self.settings.explore * share;
             self.kept.under[env].mode = if explores { Mode::Explore } else { Mode::Greedy };
@@ -329,7 +350,11 @@ impl Calibrated {
         let under = &mut self.kept.under[env];
         let (passed, held) = (std::mem::take(&mut under.passed), std::mem::take(&mut under.held));
         if let Some(memory) = &mut self.kept.memory {
-            memory.learn(Episode { steps: passed, terminated }, &mut self.kept.rng);
+            if terminated && !self.course.ends {
+                memory.forget_backups();
+                self.course.ends = true;
+            }
+            memory.learn(Episode { steps: passed, terminated }, self.course.ends, &mut self.kept.rng);
         }
         // Where it was cut off, the last step's own mean stands for what followed.
         if let Some((last, steps)) = held.split_last() {
@@ -469,7 +494,6 @@ impl Algorithm for Calibrated {
         let ends = ended || self.course.lasted[env] >= self.longest();
         let under = &mut self.kept.under[env];
         if ends {
-            self.course.lost.end(under.mode, under.succeeded, under.total);
             self.kept.successes.end(under.mode, under.succeeded, under.total);
             (under.succeeded, under.total) = (false, 0.0);
         }
@@ -498,7 +522,7 @@ impl Algorithm for Calibrated {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(&self.kept, STATES, &self.course))
+        postcard::to_stdvec(&(&self.kept, VERSION, &self.course))
             .map_err(|error| Error::State(error.to_string()))
     }
 
@@ -514,11 +538,15 @@ impl Algorithm for Calibrated {
         {
             return Err("what it remembers of its errors is not whole".to_owned());
         }
-        let mut course = Course::new(kept.under.len());
+        // Older versions had values only where an episode had terminated.
+        let ends = kept.memory.as_ref().is_some_and(EpisodicMemory::has_values);
+        let mut course = Course { ends, ..Course::new(kept.under.len()) };
         match more {
-            // Before it was known how long episodes had lasted.
-            [STATES] => {}
-            [STATES, more @ ..] => course = postcard::from_bytes(more).map_err(|error| error.to_string())?,
+            [VERSION, more @ ..] => course = postcard::from_bytes(more).map_err(|error| error.to_string())?,
+            [BEFORE] => {}
+            [BEFORE, more @ ..] => {
+                course.lasted = postcard::from_bytes(more).map_err(|error| error.to_string())?
+            }
             [] if kept.memory.as_mut().is_none_or(EpisodicMemory::forget) => {
                 kept.under.iter_mut().for_each(|under| under.passed.clear());
             }

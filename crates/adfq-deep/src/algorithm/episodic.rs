@@ -14,6 +14,9 @@
 //!
 //! Where a pair was always followed by the same, the new value replaces the old one. Elsewhere it is averaged in, at the rate
 //! n^-.8. Nothing here depends on a network.
+//!
+//! An episode that was cut off teaches something as far as it passed states with a value. In a world without end no state would ever have
+//! one. So until an episode terminates for the first time, a state without a value is worth 0.
 
 use super::mix;
 use adfq::random::ChaCha8Rng;
@@ -53,6 +56,9 @@ struct Cell {
 }
 
 impl Cell {
+    /// Nothing is known of what follows, so there may be much to find.
+    const NEW: Self = Self { pair: 0, count: 0, value: None, ahead: 1.0, followed: 0, varies: false };
+
     /// The rate at which a new value is averaged in where what follows varies.
     fn rate(&self) -> f32 {
         (self.count.max(1) as f32).powf(-EXPONENT)
@@ -199,10 +205,23 @@ impl EpisodicMemory {
         (0..self.actions).map(|action| self.doubt(state, action)).fold(0.0, f32::max)
     }
 
-    /// Learns from an episode and, where states come again, once more from some earlier ones.
-    pub fn learn(&mut self, episode: Episode, rng: &mut ChaCha8Rng) {
+    /// Whether any pair has a value.
+    pub fn has_values(&self) -> bool {
+        self.cells.iter().any(|cell| cell.value.is_some())
+    }
+
+    /// Forgets what was backed up, because the world turns out to have an end. What was tried stays known.
+    pub fn forget_backups(&mut self) {
+        for cell in self.cells.iter_mut().filter(|cell| cell.pair != 0) {
+            (cell.value, cell.ahead) = (None, Cell::NEW.ahead);
+        }
+    }
+
+    /// Learns from an episode and, where states come again, once more from some earlier ones. `ends` says whether any episode has
+    /// terminated so far.
+    pub fn learn(&mut self, episode: Episode, ends: bool, rng: &mut ChaCha8Rng) {
         self.note(&episode);
-        self.go_back(&episode);
+        self.go_back(&episode, ends);
         if !self.repeats() {
             return;
         }
@@ -210,7 +229,7 @@ impl EpisodicMemory {
             let at = rng.random_range(0..self.earlier.len());
             let earlier = std::mem::take(&mut self.earlier[at].steps);
             let episode = Episode { steps: earlier, terminated: self.earlier[at].terminated };
-            self.go_back(&episode);
+            self.go_back(&episode, ends);
             self.earlier[at] = episode;
         }
         match self.earlier.len() < EARLIER {
@@ -233,7 +252,8 @@ impl EpisodicMemory {
     }
 
     /// The backups, from the end to the beginning.
-    fn go_back(&mut self, episode: &Episode) {
+    fn go_back(&mut self, episode: &Episode, ends: bool) {
+        let without_value = (!ends).then_some(0.0);
         let mut next = episode.terminated.then_some((0.0, 0.0));
         for step in episode.steps.iter().rev() {
             if let Some((value, doubt)) = next {
@@ -244,7 +264,8 @@ impl EpisodicMemory {
                 cell.value = Some(cell.value.map_or(target, |value| value + rate * (target - value)));
                 cell.ahead += rate * (doubt_discount * doubt - cell.ahead);
             }
-            next = self.best(step.state).map(|value| (value, self.largest_doubt(step.state)));
+            let value = self.best(step.state).or(without_value);
+            next = value.map(|value| (value, self.largest_doubt(step.state)));
         }
     }
 
@@ -259,7 +280,7 @@ impl EpisodicMemory {
         let there = self.places(pair).find(|&place| self.cells[place].pair == pair);
         let place = there.unwrap_or_else(|| {
             let least = self.places(pair).min_by_key(|&place| self.cells[place].count).unwrap_or(0);
-            self.cells[least] = Cell { pair, ahead: 1.0, ..Cell::default() };
+            self.cells[least] = Cell { pair, ..Cell::NEW };
             least
         });
         &mut self.cells[place]
@@ -316,8 +337,12 @@ mod tests {
     }
 
     fn live(memory: &mut EpisodicMemory, steps: &[(u64, usize, f32)], terminated: bool) {
+        live_where(memory, steps, terminated, true);
+    }
+
+    fn live_where(memory: &mut EpisodicMemory, steps: &[(u64, usize, f32)], terminated: bool, ends: bool) {
         steps.iter().for_each(|&(state, action, _)| memory.visit(state, action));
-        memory.learn(episode(steps, terminated), &mut stream(0, "test"));
+        memory.learn(episode(steps, terminated), ends, &mut stream(0, "test"));
     }
 
     #[test]
@@ -351,7 +376,7 @@ mod tests {
         let (mut memory, mut coin, mut rng) = (memory(), stream(1, "coin"), stream(1, "again"));
         for _ in 0..4_000 {
             memory.visit(7, 0);
-            memory.learn(episode(&[(7, 0, f32::from(coin.random::<bool>()))], true), &mut rng);
+            memory.learn(episode(&[(7, 0, f32::from(coin.random::<bool>()))], true), true, &mut rng);
         }
         let value = memory.value(7, 0).unwrap();
         // Most backups are of 200 earlier episodes, whose mean has an sd of .5/√200 = .035.
@@ -379,7 +404,42 @@ mod tests {
         live(&mut memory, &[(1, 0, 5.0), (2, 1, 5.0)], false);
         assert_eq!(memory.value(2, 1), None);
         // It is not known what (1, 0) is worth either: nothing is backed up from a state without a value.
-        assert_eq!((memory.value(1, 0), memory.doubt(2, 0)), (None, 1.0));
+        assert_eq!((memory.value(1, 0), memory.doubt(1, 0)), (None, 1.0));
+        assert!(!memory.has_values());
+    }
+
+    /// Two states in turn, and each step pays 1: Q = 1/(1 - γ). The other action pays once and goes on as before. When both were tried, there
+    /// is nothing left to doubt.
+    #[test]
+    fn a_world_without_end_is_learned() {
+        let mut memory = memory();
+        let in_turn = |action, reward| (0..200).map(|step| (step % 2, action, reward)).collect::<Vec<_>>();
+        live_where(&mut memory, &in_turn(0, 1.0), false, false);
+        for state in [0, 1] {
+            let value = memory.value(state, 0).unwrap();
+            assert!((value - 10.0).abs() < 1e-3, "{value}");
+            assert_eq!((memory.doubt(state, 0), memory.doubt(state, 1)), (0.5, 1.0));
+        }
+        for _ in 0..9 {
+            live_where(&mut memory, &in_turn(1, 0.0), false, false);
+            live_where(&mut memory, &in_turn(0, 1.0), false, false);
+        }
+        assert!((memory.value(0, 1).unwrap() - 9.0).abs() < 1e-3);
+        assert!(memory.largest_doubt(0) < 0.01, "{}", memory.largest_doubt(0));
+    }
+
+    /// What was backed up from states that were worth nothing yet is gone. What was tried is not.
+    #[test]
+    fn a_world_that_turns_out_to_end_is_learned_anew() {
+        let mut memory = memory();
+        live_where(&mut memory, &[(1, 0, 5.0), (2, 1, 5.0)], false, false);
+        assert_eq!((memory.value(1, 0), memory.has_values()), (Some(5.0), true));
+        memory.forget_backups();
+        assert_eq!(
+            (memory.value(1, 0), memory.was_tried(1, 0), memory.has_values()),
+            (None, Some(true), false)
+        );
+        assert_eq!(memory.doubt(1, 0), 1.0);
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Successes {
     pub fn end(&mut self, mode: Mode, succeeded: bool, total: f64) {
         if succeeded {
             self.episodes += 1;
-        } else if is_lost(mode, succeeded, total) {
+        } else if mode == Mode::Greedy && total < 0.0 {
             self.episodes = self.episodes.saturating_sub(1);
         }
         match mode {
@@ -114,28 +114,6 @@ impl Successes {
     /// f.
     pub fn left(&self) -> f64 {
         if self.explore.is_more(&self.greedy) { 1.0 } else { 1.0 / (1.0 + self.episodes as f64).sqrt() }
-    }
-}
-
-/// Whether the means have lost in such an episode: it was not paid, and ended below zero.
-fn is_lost(mode: Mode, succeeded: bool, total: f64) -> bool {
-    mode == Mode::Greedy && !succeeded && total < 0.0
-}
-
-/// How many of the episodes of late that followed the means are lost, as a share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Lost(f64);
-
-impl Lost {
-    /// An episode has ended, as for [`Successes::end`].
-    pub fn end(&mut self, mode: Mode, succeeded: bool, total: f64) {
-        if mode == Mode::Greedy {
-            self.0 += (f64::from(u8::from(is_lost(mode, succeeded, total))) - self.0) / LATELY;
-        }
-    }
-
-    pub fn share(&self) -> f64 {
-        self.0
     }
 }
 
