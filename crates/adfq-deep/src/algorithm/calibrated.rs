@@ -305,16 +305,18 @@ impl Calibrated {
         if self.table().is_some() { LONGEST as u64 } else { ANEW }
     }
 
-    /// Whether an episode that follows the means has come back to where it was, and has paid for it. The means know no way from there.
+    /// Whether an episode that follows the means has come back to where it was and is poorer for it. The means know no way from there.
     fn goes_in_a_circle(&self, env: usize, state: u64) -> bool {
         let Under { mode, passed, .. } = &self.kept.under[env];
+        if *mode != Mode::Greedy || self.table().is_none() {
+            return false;
+        }
         let decided = passed.len().saturating_sub(self.course.lasted[env] as usize);
         let mut paid = 0.0;
-        let mut comes_back = |step: &Passed| {
+        passed[decided..].iter().rev().any(|step| {
             paid += step.reward;
             step.state == state && paid < 0.0
-        };
-        *mode == Mode::Greedy && self.table().is_some() && passed[decided..].iter().rev().any(&mut comes_back)
+        })
     }
 
     /// Decides at the first state of an episode what it is for, and anew after each circle.
