@@ -98,6 +98,7 @@ fn onnxruntime_computes_the_same_actions_and_beliefs() {
         ("cartpole", "dqn", &["network.dueling=8"]),
         ("cartpole", "adfq", &["network.dueling=8", "network.layers=[]"]),
         ("minatar/breakout", "ddqn", &[]),
+        ("minatar/breakout", "ddqn", &["network.normalise=true"]),
         ("minatar/breakout", "adfq", &[same]),
         ("minatar/breakout", "dqn", &[only_conv]),
         ("deepsea-4", "adfq", &["network.layers=[{dense={units=12}}]"]),

@@ -44,7 +44,7 @@ fn minatar() -> Result<(Config, Space)> {
 fn mlp() -> Result<(Config, Space)> {
     let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
     let mut config = Config::preset("paper", "cartpole", &space)?;
-    config.network.layers = vec![Layer::Dense { units: 64 }; 2];
+    config.network.layers = vec![Layer::dense(64); 2];
     config.replay.priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
     Ok((config, space))
 }
@@ -169,7 +169,7 @@ fn multiplications(spec: &Spec) -> (f64, f64) {
                 size = vec![along(size[0]), along(size[1]), filters];
                 patch * size.iter().product::<usize>()
             }
-            Layer::Dense { units } => {
+            Layer::Dense { units, .. } => {
                 let inputs: usize = size.iter().product();
                 size = vec![units];
                 inputs * units

@@ -9,6 +9,7 @@ use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
 use adfq_env::{Args, EnvSpec, Purpose, Space};
+use adfq_nn::Layer;
 use rayon::ThreadPoolBuilder;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -243,8 +244,12 @@ impl Training {
 
     /// The agent where none is named; none stands for that of the configuration, or of the preset.
     fn default_agent(&self) -> Option<(String, Option<String>)> {
-        let ours = self.config.is_none() && [TUNED, "default"].contains(&&*self.preset);
-        ours.then(|| (AGENT.to_owned(), None))
+        self.takes_general().then(|| (AGENT.to_owned(), None))
+    }
+
+    /// Whether it starts from our general settings, and not from those of others or of a user.
+    fn takes_general(&self) -> bool {
+        self.config.is_none() && [TUNED, "default"].contains(&&*self.preset)
     }
 
     /// The configuration before agents, seeds and assignments. The environment is made to learn its space.
@@ -278,11 +283,23 @@ impl Training {
             }
             None => Config { policy: given.unwrap_or(&config.policy).clone(), ..config.clone() },
         };
+        let config = self.with_general(config)?;
         let mut config = self.with_tuned(config, given.map(String::as_str))?;
         if let Some(steps) = self.steps {
             config = config.with_steps(steps);
         }
         Ok(Config { envs: self.parallel_envs.unwrap_or(config.envs), ..config })
+    }
+
+    /// With the network that the agent has in the general settings: behind convolutions normalised layers were worse
+    /// (docs/calibrated.md), and on a GPU there are none yet.
+    fn with_general(&self, mut config: Config) -> Result<Config> {
+        if self.takes_general() && self.resources.device == Device::Cpu {
+            let is_dense = |layer: &Layer| matches!(layer, Layer::Dense { .. });
+            let is_normalised = self.host.algorithms.get(&config.agent)?.is_normalised;
+            config.network.normalise = is_normalised && config.network.layers.iter().all(is_dense);
+        }
+        Ok(config)
     }
 
     /// With the settings of the zoo if they are asked for and there are any. An agent without any gets the same number of

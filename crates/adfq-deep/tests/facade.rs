@@ -136,6 +136,24 @@ fn without_an_agent_it_is_calibrated_and_that_of_the_paper_with_its_settings() {
 }
 
 #[test]
+fn the_network_of_calibrated_is_normalised_in_the_general_settings() {
+    let normalises = |training: Training| {
+        let env = training.envs[0].clone();
+        training.configs(&env).unwrap().0.remove(0).network.normalise
+    };
+    let with = |preset: &str| Training { preset: preset.to_owned(), ..Training::new("cartpole") };
+    assert!(normalises(Training::new("cartpole")) && normalises(with("default")));
+    assert!(!normalises(Training::new("cartpole").set("network.normalise=false")));
+    assert!(!normalises(Training::new("cartpole").agent("ddqn")));
+    assert!(normalises(Training::new("cartpole").agent("ddqn").set("network.normalise=true")));
+    // Those of others, and networks with convolutions, stay as they are.
+    assert!(
+        !normalises(with("paper").agent("calibrated")) && !normalises(with("bsuite").agent("calibrated"))
+    );
+    assert!(!normalises(Training::new("minatar/asterix")));
+}
+
+#[test]
 fn words_that_mean_nothing_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = |training: Training| training.run(folder.path().join("none")).unwrap_err().to_string();

@@ -41,8 +41,8 @@ fn config(agent: &str, space: &Space, envs: usize, capacity: usize, priority: bo
     config.learning.adam.epsilon = 1e-2;
     let image = Layer::Conv { filters: 8, kernel: 3, stride: 2, padding: Padding::Same };
     config.network.layers = match space.frame.len() {
-        3 => vec![image, Layer::Dense { units: 32 }],
-        _ => vec![Layer::Dense { units: 32 }, Layer::Dense { units: 24 }],
+        3 => vec![image, Layer::dense(32)],
+        _ => vec![Layer::dense(32), Layer::dense(24)],
     };
     config
 }

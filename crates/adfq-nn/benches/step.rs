@@ -25,14 +25,14 @@ fn specs() -> Vec<(&'static str, Spec)> {
             conv(32, 8, 4, padding),
             conv(64, 4, 2, padding),
             conv(64, 3, 1, padding),
-            Layer::Dense { units },
+            Layer::dense(units),
         ],
         head: head(6),
     };
-    let mlp = Spec { input: vec![4], layers: vec![Layer::Dense { units: 64 }; 2], head: head(2) };
+    let mlp = Spec { input: vec![4], layers: vec![Layer::dense(64); 2], head: head(2) };
     let minatar = Spec {
         input: vec![10, 10, 4],
-        layers: vec![conv(16, 3, 1, Padding::Valid), Layer::Dense { units: 128 }],
+        layers: vec![conv(16, 3, 1, Padding::Valid), Layer::dense(128)],
         head: head(6),
     };
     vec![

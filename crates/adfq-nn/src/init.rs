@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// let init = Init { hidden: Weights::Xavier, output: Output::Constant(vec![5.0, 1.0]) };
 /// let spec = Spec {
 ///     input: vec![3],
-///     layers: vec![Layer::Dense { units: 8 }],
+///     layers: vec![Layer::dense(8)],
 ///     head: Head { actions: 2, groups: 2, dueling: Some(16) },
 /// };
 /// let network = Network::new(&spec)?;

@@ -51,9 +51,10 @@ impl Layout {
 
     fn layer(&mut self, i: usize, layer: &Layer, input: usize) -> Result<usize> {
         match *layer {
-            Layer::Dense { units } => {
+            Layer::Dense { units, normalised } => {
                 positive(&format!("the units of layer {i}"), units)?;
-                self.dense(&format!("layer{i}"), input, units, [Role::Weight, Role::Bias])
+                let sums = self.dense(&format!("layer{i}"), input, units, [Role::Weight, Role::Bias])?;
+                if normalised { self.normalise(sums) } else { Ok(sums) }
             }
             Layer::Conv { filters, kernel, stride, padding } => {
                 for (what, size) in [("filters", filters), ("kernel", kernel), ("stride", stride)] {
@@ -69,6 +70,15 @@ impl Layout {
         self.is_image = false;
         let output = self.value(Value::vector(units))?;
         self.op(name, &shape, roles, input, output, Kind::Dense)
+    }
+
+    /// Puts a value of their own behind the sums that the last op writes.
+    fn normalise(&mut self, sums: usize) -> Result<usize> {
+        let output = self.value(self.values[sums])?;
+        if let Some(op) = self.ops.last_mut() {
+            op.output = output;
+        }
+        Ok(output)
     }
 
     fn conv(
@@ -111,7 +121,7 @@ impl Layout {
         for op in self.ops.iter_mut().filter(|op| op.input == input) {
             op.shares_input = true;
         }
-        self.ops.push(Op { input, output, weight, bias, relu, shares_input: false, kind });
+        self.ops.push(Op { input, output, sums: output, weight, bias, relu, shares_input: false, kind });
         Ok(output)
     }
 

@@ -19,6 +19,7 @@ mod kernel;
 mod layout;
 mod loss;
 mod network;
+mod normal;
 mod pass;
 mod size;
 mod spec;

@@ -1,8 +1,8 @@
 //! A checked specification: the shapes of all values and where each tensor lies in the flat buffer of parameters.
 //!
 //! How it is laid out is decided in [`layout`](crate::layout); what runs it lives in [`pass`](crate::pass), the layers'
-//! arithmetic in [`dense`](crate::dense) and
-//! [`conv`](crate::conv).
+//! arithmetic in [`dense`](crate::dense),
+//! [`conv`](crate::conv) and [`normal`](crate::normal).
 
 use crate::layout::Layout;
 use crate::{Result, Spec};
@@ -17,7 +17,7 @@ use std::ops::Range;
 ///
 /// let spec = Spec {
 ///     input: vec![4],
-///     layers: vec![Layer::Dense { units: 64 }],
+///     layers: vec![Layer::dense(64)],
 ///     head: Head { actions: 2, groups: 2, dueling: None },
 /// };
 /// let network = Network::new(&spec)?;
@@ -123,12 +123,21 @@ impl Value {
 pub(crate) struct Op {
     pub input: usize,
     pub output: usize,
+    /// The value that the product is written to: the output, unless it is normalised first.
+    pub sums: usize,
     pub weight: Range<usize>,
     pub bias: Range<usize>,
     pub relu: bool,
     /// Whether an op further on reads the same value, so that gradients with respect to it add up.
     pub shares_input: bool,
     pub kind: Kind,
+}
+
+impl Op {
+    /// Whether its sums are normalised before the ReLU.
+    pub fn is_normalised(&self) -> bool {
+        self.sums != self.output
+    }
 }
 
 /// A bias, or some rows of a layer's weights (of one piece of a convolution's patch).

@@ -7,6 +7,7 @@
 use crate::conv::Convolution;
 use crate::dense::{self, Dense};
 use crate::network::{Block, Kind, Network, Op};
+use crate::normal;
 use crate::workspace::{Chunk, Room, Workspace};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -132,7 +133,7 @@ impl Network {
         chunk.rows = rows;
         self.pad_input(input, chunk);
         for op in &self.ops {
-            let (earlier, later) = chunk.values.split_at_mut(op.output);
+            let (earlier, later) = chunk.values.split_at_mut(op.sums);
             let x = if op.input == 0 && earlier[0].is_empty() { input } else { &earlier[op.input] };
             let (weight, bias) = (&params[op.weight.clone()], &params[op.bias.clone()]);
             match &op.kind {
@@ -143,6 +144,11 @@ impl Network {
                     let outputs = later[0].chunks_exact_mut(layer.output.padded_len());
                     images.zip(outputs).for_each(|(x, y)| layer.forward(x, weight, bias, y));
                 }
+            }
+            if op.is_normalised() {
+                let (sums, output) = later.split_at_mut(1);
+                let width = bias.len();
+                normal::forward(width, &sums[0][..rows * width], &mut output[0]);
             }
         }
         self.head_forward(&chunk.values, output);
@@ -171,7 +177,7 @@ impl Network {
             outputs: self.values[op.output].len(),
             weight: &params[op.weight.clone()],
             bias: &params[op.bias.clone()],
-            relu: op.relu,
+            relu: op.relu && !op.is_normalised(),
         }
     }
 
@@ -208,8 +214,16 @@ impl Network {
     /// The gradients with respect to all values of some rows, from the outputs down.
     fn backward_rows(&self, params: &[f32], turned: &[Vec<f32>], out_grad: &[f32], chunk: &mut Chunk) {
         self.head_backward(out_grad, &mut chunk.deltas);
-        for (op, turned) in self.ops.iter().zip(turned).rev().filter(|(op, _)| op.input > 0) {
-            let (earlier, later) = chunk.deltas.split_at_mut(op.output);
+        for (op, turned) in self.ops.iter().zip(turned).rev() {
+            let (earlier, later) = chunk.deltas.split_at_mut(op.sums);
+            if op.is_normalised() {
+                let (sums, output) = later.split_at_mut(1);
+                let (width, z) = (op.bias.len(), &chunk.values[op.sums]);
+                normal::backward(width, z, &output[0][..chunk.rows * width], &mut sums[0]);
+            }
+            if op.input == 0 {
+                continue;
+            }
             let (dx, dy, x) = (&mut earlier[op.input], &later[0], &chunk.values[op.input]);
             match &op.kind {
                 Kind::Dense => {
@@ -259,7 +273,7 @@ impl Network {
         let (inputs, outputs) = (self.values[op.input], self.values[op.output]);
         let Some(first) = block.first_row else {
             grad.fill(0.0);
-            let all = chunks.iter().map(|chunk| &chunk.deltas[op.output][..chunk.rows * outputs.len()]);
+            let all = chunks.iter().map(|chunk| &chunk.deltas[op.sums][..chunk.rows * outputs.len()]);
             return all.for_each(|dy| dense::bias_gradient(dy, grad));
         };
         let mut unread = input;
@@ -267,7 +281,7 @@ impl Network {
             let (own, rest) = unread.split_at(chunk.rows * self.inputs());
             unread = rest;
             let x = if chunk.values[op.input].is_empty() { own } else { &chunk.values[op.input] };
-            let dy = &chunk.deltas[op.output];
+            let dy = &chunk.deltas[op.sums];
             match &op.kind {
                 Kind::Dense => {
                     let (rows, width) = (chunk.rows, (inputs.len(), first));

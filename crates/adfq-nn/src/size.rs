@@ -11,11 +11,11 @@ use crate::{Layer, Spec};
 ///
 /// let spec = Spec {
 ///     input: vec![4],
-///     layers: vec![Layer::Dense { units: 64 }],
+///     layers: vec![Layer::dense(64)],
 ///     head: Head { actions: 2, groups: 2, dueling: None },
 /// };
 /// assert_eq!(spec.size().parameters, Network::new(&spec)?.parameters() as u64);
-/// let huge = Spec { layers: vec![Layer::Dense { units: usize::MAX }; 3], ..spec };
+/// let huge = Spec { layers: vec![Layer::dense(usize::MAX); 3], ..spec };
 /// assert_eq!(huge.size().parameters, u64::MAX);
 /// # Ok::<(), adfq_nn::Error>(())
 /// ```
@@ -59,8 +59,10 @@ impl Spec {
         };
         for layer in &self.layers {
             match *layer {
-                Layer::Dense { units } => {
+                Layer::Dense { units, normalised } => {
                     size.layer(product(&shape), units as u64, 1);
+                    let sums = if normalised { units as u64 } else { 0 };
+                    size.values = size.values.saturating_add(sums);
                     shape = [1, 1, units];
                 }
                 Layer::Conv { filters, kernel, stride, padding } => {
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn parameters_are_those_of_the_network() {
         let conv = |filters, kernel, stride, padding| Layer::Conv { filters, kernel, stride, padding };
-        let dense = |units| Layer::Dense { units };
+        let dense = Layer::dense;
         for (input, layers, dueling) in [
             (vec![7], vec![], None),
             (vec![7], vec![dense(5), dense(9)], Some(11)),
@@ -122,11 +124,22 @@ mod tests {
     }
 
     #[test]
+    fn sums_that_are_normalised_are_values_too() {
+        let head = Head { actions: 3, groups: 1, dueling: None };
+        let [plain, normalised] = [false, true].map(|normalised| {
+            let layers = vec![Layer::dense(5), Layer::Dense { units: 9, normalised }];
+            Spec { input: vec![7], layers, head }.size()
+        });
+        assert_eq!((plain.values, normalised.values), (5 + 9 + 3, 5 + 9 + 9 + 3));
+        assert_eq!(plain.parameters, normalised.parameters);
+    }
+
+    #[test]
     fn no_size_is_too_large_to_be_known() {
         for huge in [1 << 31, 1 << 62, usize::MAX] {
             let head = Head { actions: huge, groups: huge, dueling: Some(huge) };
             let conv = Layer::Conv { filters: huge, kernel: 1, stride: 1, padding: Padding::Same };
-            let spec = Spec { input: vec![huge; 3], layers: vec![conv, Layer::Dense { units: huge }], head };
+            let spec = Spec { input: vec![huge; 3], layers: vec![conv, Layer::dense(huge)], head };
             let size = spec.size();
             assert_eq!(
                 (size.parameters, size.parameter_bytes(5), size.pass_bytes(32)),

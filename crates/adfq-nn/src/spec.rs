@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///         Layer::Conv { filters: 32, kernel: 8, stride: 4, padding: Padding::Same },
 ///         Layer::Conv { filters: 64, kernel: 4, stride: 2, padding: Padding::Same },
 ///         Layer::Conv { filters: 64, kernel: 3, stride: 1, padding: Padding::Same },
-///         Layer::Dense { units: 256 },
+///         Layer::dense(256),
 ///     ],
 ///     head: Head { actions: 6, groups: 2, dueling: None },
 /// };
@@ -51,7 +51,27 @@ pub enum Layer {
     Dense {
         /// Number of units.
         units: usize,
+        /// Whether the sums of a row are brought to the mean 0 and the variance 1 before the ReLU (Ba et al. 2016), without
+        /// a gain or an offset of their own. How large a row's input is then shows only beside the bias.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        normalised: bool,
     },
+}
+
+impl Layer {
+    /// What is added to the variance of a row of sums that is normalised, so that equal ones stay finite.
+    pub const EPSILON: f32 = 1e-5;
+
+    /// A dense layer whose sums are taken as they are.
+    ///
+    /// ```
+    /// use adfq_nn::Layer;
+    ///
+    /// assert_eq!(Layer::dense(64), Layer::Dense { units: 64, normalised: false });
+    /// ```
+    pub fn dense(units: usize) -> Self {
+        Self::Dense { units, normalised: false }
+    }
 }
 
 /// What a convolution does at the border of its image.

@@ -35,7 +35,7 @@ fn a_gradient_step_allocates_nothing() {
         layers: vec![
             Layer::Conv { filters: 5, kernel: 3, stride: 2, padding: Padding::Same },
             Layer::Conv { filters: 4, kernel: 2, stride: 1, padding: Padding::Valid },
-            Layer::Dense { units: 20 },
+            Layer::dense(20),
         ],
         head: Head { actions: 3, groups: 2, dueling: Some(8) },
     };

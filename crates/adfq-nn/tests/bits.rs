@@ -13,8 +13,8 @@ fn large() -> Network {
         layers: vec![
             conv(13, 4, 2, Padding::Same),
             conv(20, 3, 1, Padding::Valid),
-            Layer::Dense { units: 150 },
-            Layer::Dense { units: 70 },
+            Layer::dense(150),
+            Layer::Dense { units: 70, normalised: true },
         ],
         head: Head { actions: 5, groups: 2, dueling: Some(33) },
     })
@@ -22,7 +22,7 @@ fn large() -> Network {
 }
 
 fn small() -> Network {
-    let layers = vec![Layer::Dense { units: 64 }; 2];
+    let layers = vec![Layer::dense(64), Layer::Dense { units: 64, normalised: true }];
     let head = Head { actions: 2, groups: 2, dueling: None };
     Network::new(&Spec { input: vec![4], layers, head }).expect("a network")
 }

@@ -42,7 +42,11 @@ fn conv(filters: usize, kernel: usize, stride: usize, padding: Padding) -> Layer
 }
 
 fn dense(units: usize) -> Layer {
-    Layer::Dense { units }
+    Layer::dense(units)
+}
+
+fn normal(units: usize) -> Layer {
+    Layer::Dense { units, normalised: true }
 }
 
 /// Networks of every kind and shape, each with a number of rows.
@@ -72,6 +76,10 @@ fn networks() -> Vec<(&'static str, Network, usize)> {
         ),
         ("wide", vec![300], vec![dense(520)], linear(40), 70),
         ("dueling", vec![12, 12, 8], vec![conv(40, 5, 3, Same)], dueling(18, 96), 33),
+        // Normalised by way of a thin product, of tiles, and of a sum in many parts.
+        ("normal", vec![4], vec![dense(128), normal(128), normal(20)], linear(2), 33),
+        ("normal grid", vec![10, 10, 6], vec![conv(16, 3, 1, Valid), normal(90)], dueling(6, 40), 32),
+        ("normal wide", vec![21, 20, 8], vec![conv(16, 3, 1, Same), normal(256)], linear(6), 9),
         ("bare", vec![9], vec![], linear(3), 1),
     ];
     specs

@@ -57,7 +57,7 @@ proptest! {
 fn a_nan_reaches_outputs_and_gradients() {
     use adfq_nn::{Head, Layer};
     let head = Head { actions: 2, groups: 1, dueling: None };
-    let spec = Spec { input: vec![3], layers: vec![Layer::Dense { units: 20 }; 2], head };
+    let spec = Spec { input: vec![3], layers: vec![Layer::dense(20); 2], head };
     let network = Network::new(&spec).expect("a network");
     let params = uniform("params", 0, network.parameters(), 1.0);
     let mut ws = Workspace::new(&network, 1, 2).expect("a workspace");

@@ -8,7 +8,7 @@ fn network(dueling: Option<usize>) -> Network {
         input: vec![12, 12, 8],
         layers: vec![
             Layer::Conv { filters: 32, kernel: 5, stride: 1, padding: Padding::Valid },
-            Layer::Dense { units: 40 },
+            Layer::dense(40),
         ],
         head: Head { actions: 3, groups: 2, dueling },
     })
@@ -68,7 +68,7 @@ fn constant_outputs_start_exactly_there() {
 fn value_stability() {
     let spec = Spec {
         input: vec![2],
-        layers: vec![Layer::Dense { units: 2 }],
+        layers: vec![Layer::dense(2)],
         head: Head { actions: 1, groups: 1, dueling: None },
     };
     let network = Network::new(&spec).expect("a network");

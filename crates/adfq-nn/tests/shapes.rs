@@ -22,7 +22,7 @@ fn message(spec: &Spec) -> String {
 #[test]
 fn specifications() {
     use Padding::{Same, Valid};
-    let dense = |units| Layer::Dense { units };
+    let dense = Layer::dense;
     for (spec, part) in [
         (spec(&[], &[], HEAD), "shape []"),
         (spec(&[3, 3], &[], HEAD), "shape [3, 3]"),
@@ -50,8 +50,7 @@ fn specifications() {
 fn same_is_that_of_tensorflow() {
     let layers =
         [conv(32, 8, 4, Padding::Same), conv(64, 4, 2, Padding::Same), conv(64, 3, 1, Padding::Same)];
-    let atari =
-        Network::new(&spec(&[84, 84, 4], &[&layers[..], &[Layer::Dense { units: 256 }]].concat(), HEAD));
+    let atari = Network::new(&spec(&[84, 84, 4], &[&layers[..], &[Layer::dense(256)]].concat(), HEAD));
     let atari = atari.expect("a network");
     let dense = atari.tensors().iter().find(|t| t.name == "layer3.weight").expect("the dense layer");
     assert_eq!(dense.shape, [11 * 11 * 64, 256]);
@@ -62,9 +61,9 @@ fn same_is_that_of_tensorflow() {
 
 #[test]
 fn buffers() {
-    let network = Network::new(&spec(&[3], &[Layer::Dense { units: 4 }], HEAD)).expect("a network");
+    let network = Network::new(&spec(&[3], &[Layer::dense(4)], HEAD)).expect("a network");
     // The same number of inputs and parameters, but another shape.
-    let other = Network::new(&spec(&[1, 3, 1], &[Layer::Dense { units: 4 }], HEAD)).expect("a network");
+    let other = Network::new(&spec(&[1, 3, 1], &[Layer::dense(4)], HEAD)).expect("a network");
     let size = network.parameters();
     assert_eq!(other.parameters(), size);
     let (params, input, out_grad) = (vec![0.1; 2 * size], vec![0.5; 2 * 4 * 3], vec![1.0; 2 * 4 * 4]);
@@ -108,8 +107,8 @@ fn initialisation() {
 
 #[test]
 fn optimiser() {
-    let network = Network::new(&spec(&[3], &[Layer::Dense { units: 4 }], HEAD)).expect("a network");
-    let other = Network::new(&spec(&[3], &[Layer::Dense { units: 5 }], HEAD)).expect("a network");
+    let network = Network::new(&spec(&[3], &[Layer::dense(4)], HEAD)).expect("a network");
+    let other = Network::new(&spec(&[3], &[Layer::dense(5)], HEAD)).expect("a network");
     let size = network.parameters();
     for settings in [
         AdamSettings { rate: 0.0, ..Default::default() },

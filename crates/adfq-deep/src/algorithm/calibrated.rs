@@ -77,6 +77,7 @@ pub(super) fn descriptor() -> Descriptor {
         Ok(Box::new(Calibrated::new(config, space)?))
     })
     .policies(&["doubt", "thompson", "epsilon"])
+    .normalised()
     .settings::<CalibratedSettings>(CalibratedSettings::check)
     .demands(|config, space| {
         let settings: CalibratedSettings = config.own(NAME)?;

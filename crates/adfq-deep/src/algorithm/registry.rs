@@ -44,6 +44,8 @@ pub struct Descriptor {
     /// The policies that it can follow, its default first. `epsilon` is for all; `thompson` needs beliefs; any other name
     /// is the algorithm's own policy, which takes the action with the largest [`Estimate::score`](super::Estimate::score).
     pub policies: &'static [&'static str],
+    /// Whether the general settings normalise its network.
+    pub(crate) is_normalised: bool,
     defaults: Option<toml::Table>,
     read: Arc<Check>,
     check: Arc<Check>,
@@ -61,13 +63,21 @@ impl Descriptor {
     ) -> Self {
         let (policies, fine): (_, Arc<Check>) = (&["epsilon"], Arc::new(|_| Ok(())));
         let (read, check) = (fine.clone(), fine);
-        Self { name, about, policies, defaults: None, read, check, build: Arc::new(build), demand: None }
+        let (defaults, build, demand, is_normalised) = (None, Arc::new(build), None, false);
+        Self { name, about, policies, is_normalised, defaults, read, check, build, demand }
     }
 
     /// With these policies, the default first.
     #[must_use]
     pub fn policies(self, policies: &'static [&'static str]) -> Self {
         Self { policies, ..self }
+    }
+
+    /// With a network whose dense layers are [normalised](crate::config::NetworkConfig::normalise) in the general settings, where it
+    /// has no convolutions.
+    #[must_use]
+    pub fn normalised(self) -> Self {
+        Self { is_normalised: true, ..self }
     }
 
     /// With settings of this type, which `check` looks at.

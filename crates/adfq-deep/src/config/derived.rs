@@ -3,13 +3,23 @@
 use super::*;
 use adfq::policy::Epsilon;
 use adfq_env::Space;
-use adfq_nn::{Head, Spec};
+use adfq_nn::{Head, Layer, Spec};
 
 impl Config {
     /// The network for these observations and actions, with so many outputs for each action.
     pub(crate) fn spec(&self, space: &Space, groups: usize) -> Spec {
         let head = Head { actions: space.actions, groups, dueling: self.network.dueling };
-        Spec { input: space.observation_shape(), layers: self.network.layers.clone(), head }
+        Spec { input: space.observation_shape(), layers: self.layers(), head }
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        let mut layers = self.network.layers.clone();
+        for layer in layers.iter_mut().skip(1).filter(|_| self.network.normalise) {
+            if let Layer::Dense { normalised, .. } = layer {
+                *normalised = true;
+            }
+        }
+        layers
     }
 
     /// ε over a run that is to end here, in environment steps.

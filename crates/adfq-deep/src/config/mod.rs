@@ -85,6 +85,10 @@ pub struct NetworkConfig {
     pub dueling: Option<usize>,
     /// How hidden weights start. How the output layer starts is the algorithm's.
     pub weights: Weights,
+    /// Whether the sums of all dense layers but a first one are brought to mean 0 and variance 1 before their ReLU. How large an
+    /// observation is would be lost on the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub normalise: bool,
 }
 
 /// ε from 1 to its end, linearly.

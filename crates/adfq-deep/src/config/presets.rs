@@ -62,7 +62,12 @@ fn paper(env: &str, task: &Task) -> Config {
         envs: 1,
         wrappers: vec![],
         env_args: Args::new(),
-        network: NetworkConfig { layers: task.layers(), dueling: None, weights: Weights::Xavier },
+        network: NetworkConfig {
+            layers: task.layers(),
+            dueling: None,
+            weights: Weights::Xavier,
+            normalise: false,
+        },
         exploration: Exploration { from: 1.0, to: 0.01, fraction: 0.1 },
         replay: ReplaySettings { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
         learning: Learning {

@@ -60,7 +60,7 @@ impl Task {
 }
 
 pub(super) fn dense(units: &[usize]) -> Vec<Layer> {
-    units.iter().map(|&units| Layer::Dense { units }).collect()
+    units.iter().map(|&units| Layer::dense(units)).collect()
 }
 
 #[cfg(test)]

@@ -101,6 +101,19 @@ impl Graph<'_> {
         self.node("Gemm", &[input, &weight, &bias], vec![])
     }
 
+    /// Rows of mean 0 and variance 1.
+    fn normal(&mut self, name: &str, sums: &str) -> String {
+        let over_row = || vec![ints("axes", &[1]), int("keepdims", 1)];
+        let mean = self.node("ReduceMean", &[sums], over_row());
+        let centred = self.node("Sub", &[sums, &mean], vec![]);
+        let squares = self.node("Mul", &[&centred, &centred], vec![]);
+        let variance = self.node("ReduceMean", &[&squares], over_row());
+        let epsilon = self.constant(&format!("{name}.epsilon"), Layer::EPSILON);
+        let variance = self.node("Add", &[&variance, &epsilon], vec![]);
+        let sd = self.node("Sqrt", &[&variance], vec![]);
+        self.node("Div", &[&centred, &sd], vec![])
+    }
+
     fn relu(&mut self, input: &str) -> String {
         self.node("Relu", &[input], vec![])
     }
@@ -118,10 +131,11 @@ impl Graph<'_> {
                     }
                     self.conv(&name, &value, kernel, stride, padding)
                 }
-                Layer::Dense { .. } => {
+                Layer::Dense { normalised, .. } => {
                     value = self.flat(value, is_image, transposed);
                     (is_image, transposed) = (false, false);
-                    self.dense(&name, &value)
+                    let sums = self.dense(&name, &value);
+                    if normalised { self.normal(&name, &sums) } else { sums }
                 }
             };
             value = self.relu(&value);

@@ -456,7 +456,7 @@ mod tests {
     fn made_up_sizes_are_refused_before_they_are_asked_for() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let dense = |units| adfq_nn::Layer::Dense { units };
+        let dense = adfq_nn::Layer::dense;
         type Change = Box<dyn Fn(&mut Config, &mut Space)>;
         let mut forgeries: Vec<Change> = vec![];
         for huge in [1 << 31, 1 << 62, 1_000_000_000_000_000_000_usize] {

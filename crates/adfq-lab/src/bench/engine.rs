@@ -48,7 +48,7 @@ impl Net {
     /// 64-64; that of the MinAtar paper (Young and Tian 2019); that of the ADFQ paper (App. E).
     fn layers(self) -> Vec<Layer> {
         let conv = |filters, kernel, stride, padding| Layer::Conv { filters, kernel, stride, padding };
-        let dense = |units| Layer::Dense { units };
+        let dense = Layer::dense;
         let same = Padding::Same;
         match self {
             Self::Mlp => vec![dense(64), dense(64)],

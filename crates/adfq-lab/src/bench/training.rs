@@ -28,7 +28,7 @@ fn cart_pole(agent: &str, layers: [usize; 2]) -> Result<Config> {
     let mut config = Config::for_env("cartpole")?;
     (config.agent, config.policy, config.seed) = (agent.to_owned(), "epsilon".to_owned(), 1);
     (config.steps, config.envs) = (20_000, 1);
-    config.network.layers = layers.map(|units| Layer::Dense { units }).to_vec();
+    config.network.layers = layers.map(Layer::dense).to_vec();
     config.network.dueling = None;
     config.exploration = Exploration { from: 1.0, to: 0.05, fraction: 0.5 };
     (config.replay.capacity, config.replay.n_step, config.replay.priority) = (50_000, 1, None);

@@ -4,7 +4,7 @@ use super::buffer::Buffer;
 use super::engine::{Engine, Observations};
 use super::kernels::{OpKernels, Tiled};
 use super::launch::Kernel;
-use super::params::{Delta, Elements, PartSums, Thin, Weights};
+use super::params::{Delta, Elements, Normal, PartSums, Thin, Weights};
 use super::pass::{Input, Pass};
 use super::plan::{OpPlan, Tile};
 use super::resident::{
@@ -27,7 +27,10 @@ impl Engine {
         self.dueling(pass, false)?;
         let last = self.plan.ops.len() - 1;
         for (i, op) in self.plan.ops.iter().enumerate().rev() {
-            let dy = self.output_delta(pass, i == last)?.unwrap_or_else(|| pass.delta(op.output));
+            let mut dy = self.output_delta(pass, i == last)?.unwrap_or_else(|| pass.delta(op.output));
+            if op.is_normalised() {
+                dy = self.normalise_backward(pass, op, dy)?;
+            }
             let delta = Delta {
                 params: self.online.address(),
                 dy,
@@ -63,6 +66,15 @@ impl Engine {
         let elements = Elements { outputs, gradient, size: size as i32, ..Elements::default() };
         self.kernels.round_all.run(&self.device, (size.div_ceil(256), 1, 1), 256, 0, elements)?;
         Ok(Some(gradient))
+    }
+
+    /// The gradient of a layer's sums from that of its output.
+    fn normalise_backward(&self, pass: &Pass, op: &OpPlan, gradient: u64) -> Result<u64> {
+        let (sums, out) = (pass.value(op.sums, 0, self), pass.delta(op.sums));
+        let rows = self.copies * pass.rows;
+        let normal = Normal { sums, gradient, out, ..self.normal_parameters(op, rows) };
+        self.kernels.normal_backward.run(&self.device, (rows.div_ceil(8), 1, 1), 256, 0, normal)?;
+        Ok(out)
     }
 
     fn weights_parameters(&self, pass: &Pass, i: usize, dy: u64, input: u64) -> Weights {

@@ -2,11 +2,11 @@
 
 use super::engine::{Engine, Observations};
 use super::kernels::OpKernels;
-use super::params::{Dueling, Forward, ForwardView, FusedForward, VIEWS};
+use super::params::{Dueling, Forward, ForwardView, FusedForward, Normal, VIEWS};
 use super::pass::{Input, Pass, View};
 use super::plan::{CHUNK, OpPlan, Tile};
 use super::resident::{image_forward_shared, pixels_forward_shared};
-use crate::{Error, Result};
+use crate::{Error, Layer, Result};
 
 impl Engine {
     /// Computes the outputs of all views of all copies. As many views as the pass was made for.
@@ -41,12 +41,28 @@ impl Engine {
                 forward.views[v] = ForwardView {
                     params: self.parameters(view.which)?.address(),
                     input: if op.input == 0 { inputs[v] } else { pass.value(op.input, v, self) },
-                    output: pass.value(op.output, v, self),
+                    output: pass.value(op.sums, v, self),
                 };
             }
             self.run_forward(pass, i, forward)?;
+            if op.is_normalised() {
+                self.normalise(pass, op)?;
+            }
         }
         self.dueling(pass, true)
+    }
+
+    /// The output of a layer from its sums, in all views at once.
+    fn normalise(&self, pass: &Pass, op: &OpPlan) -> Result<()> {
+        let (sums, out) = (pass.value(op.sums, 0, self), pass.value(op.output, 0, self));
+        let rows = pass.views * self.copies * pass.rows;
+        let normal = Normal { sums, out, ..self.normal_parameters(op, rows) };
+        self.kernels.normal_forward.run(&self.device, (rows.div_ceil(8), 1, 1), 256, 0, normal)
+    }
+
+    pub(super) fn normal_parameters(&self, op: &OpPlan, rows: usize) -> Normal {
+        let width = self.plan.values[op.output] as i32;
+        Normal { width, rows: rows as i32, epsilon: Layer::EPSILON, ..Normal::default() }
     }
 
     fn forward_parameters(&self, pass: &Pass, op: &OpPlan) -> Forward {

@@ -241,6 +241,8 @@ mod parameters {
     // SAFETY: as above.
     unsafe impl Parameter for params::Dueling {}
     // SAFETY: as above.
+    unsafe impl Parameter for params::Normal {}
+    // SAFETY: as above.
     unsafe impl Parameter for params::Elements {}
     // SAFETY: as above.
     unsafe impl Parameter for params::Adam {}

@@ -110,6 +110,17 @@ pub(super) struct Dueling {
 
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
+pub(super) struct Normal {
+    pub sums: u64,
+    pub gradient: u64,
+    pub out: u64,
+    pub width: i32,
+    pub rows: i32,
+    pub epsilon: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Elements {
     pub outputs: u64,
     pub targets: u64,

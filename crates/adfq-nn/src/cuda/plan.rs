@@ -108,6 +108,8 @@ pub(super) struct OpPlan {
     pub geometry: Geometry,
     pub input: usize,
     pub output: usize,
+    /// The value that the product is written to: the output, unless it is normalised first.
+    pub sums: usize,
     pub relu: bool,
     pub shares_input: bool,
     /// Where weights and bias lie in a copy's parameters.
@@ -127,6 +129,15 @@ pub(super) struct OpPlan {
 }
 
 impl OpPlan {
+    pub fn is_normalised(&self) -> bool {
+        self.sums != self.output
+    }
+
+    /// Whether the product itself ends in the ReLU.
+    pub fn ends_in_relu(&self) -> bool {
+        self.relu && !self.is_normalised()
+    }
+
     /// Heights of tiles of the forward product and the delta: the more blocks there are, the larger one.
     pub fn heights(&self) -> &'static [usize] {
         let is_dense = self.geometry.positions() == 1 && self.geometry.height * self.geometry.width == 1;
@@ -210,7 +221,7 @@ impl Plan {
         }
         let mut plan = Self { ops, values, tensors, stride: end.next_multiple_of(32), fused: false };
         plan.fused = network.spec.head.dueling.is_none()
-            && plan.ops.iter().all(|op| op.thin)
+            && plan.ops.iter().all(|op| op.thin && !op.is_normalised())
             && plan.values.len() <= FUSED_VALUES
             && plan.learn_shared() <= FUSED_SHARED;
         plan
@@ -302,6 +313,7 @@ fn op(network: &Network, i: usize, tensors: &[usize]) -> OpPlan {
         geometry,
         input: op.input,
         output: op.output,
+        sums: op.sums,
         relu: op.relu,
         shares_input: op.shares_input,
         weight: tensors[2 * i],

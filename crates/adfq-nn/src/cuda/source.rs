@@ -5,7 +5,7 @@ use super::plan::{FusedLayout, OpPlan, Plan, Tile, WEIGHTS_STAGES, weight_line};
 use super::resident::{Resident, image_delta_threads, image_weights_blocks, image_weights_warps};
 use std::fmt::{Display, Write};
 
-const TEMPLATES: [&str; 10] = [
+const TEMPLATES: [&str; 11] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/forward.cu"),
     include_str!("kernels/delta.cu"),
@@ -14,6 +14,7 @@ const TEMPLATES: [&str; 10] = [
     include_str!("kernels/image.cu"),
     include_str!("kernels/image_weights.cu"),
     include_str!("kernels/thin.cu"),
+    include_str!("kernels/normal.cu"),
     include_str!("kernels/adam.cu"),
     include_str!("kernels/fused.cu"),
 ];
@@ -25,7 +26,7 @@ pub(super) fn source(plan: &Plan, observations: Observations) -> String {
         geometry(&mut text, i, op);
         let bytes = op.input == 0 && matches!(observations, Observations::Bytes { .. });
         if op.thin {
-            let relu = op.relu;
+            let relu = op.ends_in_relu();
             let body = format!("thin_forward<G{i}, {relu}, {bytes}>(p)");
             kernel(&mut text, "Forward", &format!("forward{i}"), 256, &body);
             kernel(&mut text, "Thin", &format!("backward{i}"), 256, &format!("thin_backward<G{i}>(p)"));
@@ -55,7 +56,7 @@ pub(super) fn source(plan: &Plan, observations: Observations) -> String {
 
 /// The forward product and the delta, tile by tile.
 fn tiled(text: &mut String, i: usize, op: &OpPlan, kind: &str) {
-    let relu = op.relu;
+    let relu = op.ends_in_relu();
     for (variant, &m) in op.heights().iter().enumerate() {
         let tile = Tile { m, n: op.forward_n };
         let shape = format!("{m}, {}, {}", tile.n, tile.warps_m());
@@ -242,7 +243,7 @@ mod tests {
 
     fn sources() -> Vec<(&'static str, String)> {
         let conv = |filters, kernel, stride, padding| Layer::Conv { filters, kernel, stride, padding };
-        let dense = |units| Layer::Dense { units };
+        let dense = Layer::dense;
         let grid = vec![conv(16, 3, 1, Padding::Valid), dense(128)];
         let atari = vec![
             conv(32, 8, 4, Padding::Same),
@@ -255,6 +256,7 @@ mod tests {
             ("grid", vec![10, 10, 4], grid.clone(), None),
             ("odd grid", vec![10, 10, 7], grid, Some(20)),
             ("atari", vec![84, 84, 4], atari, None),
+            ("normal", vec![4], vec![dense(64), Layer::Dense { units: 64, normalised: true }], None),
         ];
         let mut sources = vec![];
         for (name, input, layers, dueling) in specs {

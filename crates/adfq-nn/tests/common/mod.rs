@@ -16,10 +16,11 @@ pub fn forward(spec: &Spec, params: &[f64], row: &[f64]) -> Vec<f64> {
     let mut x = row.to_vec();
     for layer in &spec.layers {
         x = match *layer {
-            Layer::Dense { units } => {
+            Layer::Dense { units, normalised } => {
                 shape = vec![units];
                 let (w, b) = (take(x.len() * units), take(units));
-                relu(dense(&x, w, b))
+                let sums = dense(&x, w, b);
+                relu(if normalised { normal(&sums) } else { sums })
             }
             Layer::Conv { filters, kernel, stride, padding } => {
                 let (w, b) = (take(kernel * kernel * shape[2] * filters), take(filters));
@@ -51,6 +52,14 @@ pub fn forward(spec: &Spec, params: &[f64], row: &[f64]) -> Vec<f64> {
 
 fn relu(x: Vec<f64>) -> Vec<f64> {
     x.into_iter().map(|x| x.max(0.0)).collect()
+}
+
+/// Mean 0 and variance 1.
+fn normal(z: &[f64]) -> Vec<f64> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let m = mean(z);
+    let variance = mean(&z.iter().map(|z| (z - m).powi(2)).collect::<Vec<_>>());
+    z.iter().map(|z| (z - m) / (variance + 1e-5).sqrt()).collect()
 }
 
 fn dense(x: &[f64], w: &[f64], b: &[f64]) -> Vec<f64> {
@@ -135,7 +144,8 @@ pub fn any_spec() -> impl Strategy<Value = Spec> {
     let padding = prop_oneof![Just(Padding::Valid), Just(Padding::Same)];
     let conv = (1..=5_usize, 1..=3_usize, 1..=3_usize, padding)
         .prop_map(|(filters, kernel, stride, padding)| Layer::Conv { filters, kernel, stride, padding });
-    let dense = (1..=20_usize).prop_map(|units| Layer::Dense { units });
+    let dense =
+        (1..=20_usize, any::<bool>()).prop_map(|(units, normalised)| Layer::Dense { units, normalised });
     let image = prop::collection::vec(1..=7_usize, 2..=2)
         .prop_flat_map(|size| (1..=3_usize).prop_map(move |channels| vec![size[0], size[1], channels]));
     let input = prop_oneof![(1..=9_usize).prop_map(|n| vec![n]), image];

@@ -121,6 +121,9 @@ impl Sizes {
         if sizes.actions > 32 {
             return setting("env", "a game of at most 32 actions on a GPU");
         }
+        if config.network.normalise {
+            return setting("network.normalise", "false on a GPU, where it is not verified yet");
+        }
         if sizes.batch > 1024 {
             return setting("learning.batch", "at most 1024 on a GPU");
         }
