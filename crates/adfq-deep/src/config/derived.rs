@@ -12,7 +12,8 @@ impl Config {
         Spec { input: space.observation_shape(), layers: self.layers(), head }
     }
 
-    fn layers(&self) -> Vec<Layer> {
+    /// Its hidden layers.
+    pub(crate) fn layers(&self) -> Vec<Layer> {
         let mut layers = self.network.layers.clone();
         for layer in layers.iter_mut().skip(1).filter(|_| self.network.normalise) {
             if let Layer::Dense { normalised, .. } = layer {

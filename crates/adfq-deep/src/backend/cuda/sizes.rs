@@ -4,7 +4,7 @@ use crate::algorithm::{CudaLoss, Keeps, Passes};
 use crate::learner::Learner;
 use crate::{Config, Error, Result};
 use adfq_env::{Element, Space};
-use adfq_nn::AdamSettings;
+use adfq_nn::{AdamSettings, Layer};
 use std::fmt::Write;
 
 /// Gradient steps for which random numbers are uploaded at once.
@@ -121,7 +121,7 @@ impl Sizes {
         if sizes.actions > 32 {
             return setting("env", "a game of at most 32 actions on a GPU");
         }
-        if config.network.normalise {
+        if config.layers().iter().any(|layer| matches!(layer, Layer::Dense { normalised: true, .. })) {
             return setting("network.normalise", "false on a GPU, where it is not verified yet");
         }
         if sizes.batch > 1024 {
