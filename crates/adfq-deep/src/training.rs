@@ -292,9 +292,9 @@ impl Training {
     }
 
     /// With the network that the agent has in the general settings: behind convolutions normalised layers were worse
-    /// (docs/calibrated.md), and on a GPU there are none yet.
+    /// (docs/calibrated.md).
     fn with_general(&self, mut config: Config) -> Result<Config> {
-        if self.takes_general() && self.resources.device == Device::Cpu {
+        if self.takes_general() {
             let is_dense = |layer: &Layer| matches!(layer, Layer::Dense { .. });
             let is_normalised = self.host.algorithms.get(&config.agent)?.is_normalised;
             config.network.normalise = is_normalised && config.network.layers.iter().all(is_dense);

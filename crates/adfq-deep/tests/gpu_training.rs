@@ -27,10 +27,12 @@ fn config(seed: u64) -> Config {
     config
 }
 
-/// The same for another agent, with its own policy.
+/// The same for another agent, with its own policy and, for the default agent, with its normalised layers.
 fn config_of(agent: &str, seed: u64) -> Config {
-    let (agent, policy) = Host::default().algorithms.parse(agent).unwrap();
-    Config { agent, policy, ..config(seed) }
+    let mut config = config(seed);
+    (config.agent, config.policy) = Host::default().algorithms.parse(agent).unwrap();
+    config.network.normalise = agent == "calibrated";
+    config
 }
 
 /// A run in a folder of its own, and what writes there.

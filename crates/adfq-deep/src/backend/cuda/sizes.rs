@@ -4,7 +4,7 @@ use crate::algorithm::{CudaLoss, Keeps, Passes};
 use crate::learner::Learner;
 use crate::{Config, Error, Result};
 use adfq_env::{Element, Space};
-use adfq_nn::{AdamSettings, Layer};
+use adfq_nn::AdamSettings;
 use std::fmt::Write;
 
 /// Gradient steps for which random numbers are uploaded at once.
@@ -120,9 +120,6 @@ impl Sizes {
         let setting = |name, must| Err(Error::Setting { name, must });
         if sizes.actions > 32 {
             return setting("env", "a game of at most 32 actions on a GPU");
-        }
-        if config.layers().iter().any(|layer| matches!(layer, Layer::Dense { normalised: true, .. })) {
-            return setting("network.normalise", "false on a GPU, where it is not verified yet");
         }
         if sizes.batch > 1024 {
             return setting("learning.batch", "at most 1024 on a GPU");
