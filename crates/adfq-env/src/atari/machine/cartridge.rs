@@ -30,9 +30,14 @@ const BANK: usize = 4096;
 /// Bytes of the longest instruction.
 const LONGEST: u16 = 3;
 
-/// For each address of a bank, the instruction that starts there: its bytes and, in the highest byte, its cycles. 0 where reading one of
-/// the bytes may have an effect.
-type Code = [u32; BANK];
+/// Addresses that the processor tells apart. The upper half is the cartridge's.
+const ADDRESSES: usize = 8192;
+/// Most banks, with one for what is shown if windows move one by one.
+const BANKS: usize = 8;
+
+/// For each bank and each address, the instruction that starts there: its bytes and, in the highest byte, its cycles. 0 where reading one
+/// of the bytes may have an effect, or where it is not in the cartridge. All banks have a place, so that no index can lie outside.
+type Code = [u32; BANKS * ADDRESSES];
 
 /// A cartridge in its slot.
 #[derive(Clone)]
@@ -40,14 +45,15 @@ pub(super) struct Cartridge {
     /// The game; then, if its windows move one by one, what they show.
     contents: Arc<[u8]>,
     /// The instructions of each bank of it, so that they are put together just once.
-    code: Arc<[Code]>,
+    code: Arc<Code>,
     /// Bytes of the game.
     size: usize,
     scheme: Scheme,
     /// Which kilobyte of the game each window shows.
     windows: [u8; 4],
-    /// Where in `contents` the windows begin.
+    /// Where in `contents` the windows begin, and where in `code`.
     visible: usize,
+    visible_code: u16,
     /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
     low: u16,
     plain: u16,
@@ -80,7 +86,11 @@ impl Cartridge {
         };
         // Any kilobyte but the last one's may be shown where there are no hot spots.
         let end = if scheme == Scheme::Parker { 0x2000 } else { high };
-        let code = contents.chunks_exact(BANK).map(|bank| code(bank, low, end)).collect();
+        let mut code = Arc::new([0; BANKS * ADDRESSES]);
+        let banks = Arc::make_mut(&mut code).chunks_exact_mut(ADDRESSES);
+        for (bank, code) in contents.chunks_exact(BANK).zip(banks) {
+            put_together(&mut code[BANK..], bank, low, end);
+        }
         Ok(Self {
             contents: contents.into(),
             code,
@@ -88,6 +98,7 @@ impl Cartridge {
             scheme,
             windows: [0; 4],
             visible: 0,
+            visible_code: 0,
             low,
             plain: high - low,
             ram: [0; 128],
@@ -115,21 +126,23 @@ impl Cartridge {
 
     /// Shows a bank of four kilobytes in all windows.
     fn show(&mut self, bank: usize) {
-        self.visible = bank * 4096;
+        self.visible = bank * BANK;
+        self.visible_code = (bank * ADDRESSES) as u16;
     }
 
     /// Shows four kilobytes of the game in the windows, for games whose windows move one by one.
     fn show_windows(&mut self, kilobytes: [u8; 4]) {
         self.windows = kilobytes;
-        self.visible = self.size;
+        let bank = self.size / BANK;
+        self.show(bank);
         let (game, windows) = Arc::make_mut(&mut self.contents).split_at_mut(self.size);
-        let (banks, shown) = Arc::make_mut(&mut self.code).split_at_mut(self.size / BANK);
-        let (banks, shown) = (banks.as_flattened(), shown.as_flattened_mut());
+        let (banks, shown) = Arc::make_mut(&mut self.code).split_at_mut(bank * ADDRESSES);
+        let shown = &mut shown[BANK..ADDRESSES];
         let code = shown.chunks_exact_mut(1024);
         for ((window, code), kilobyte) in windows.chunks_exact_mut(1024).zip(code).zip(kilobytes) {
             let start = usize::from(kilobyte & 7) * 1024;
             window.copy_from_slice(&game[start..][..1024]);
-            code.copy_from_slice(&banks[start..][..1024]);
+            code.copy_from_slice(&banks[start / BANK * ADDRESSES + BANK + start % BANK..][..1024]);
             // What starts here goes on in the next window, whatever that shows.
             code[1024 - usize::from(LONGEST - 1)..].fill(0);
         }
@@ -140,9 +153,7 @@ impl Cartridge {
     /// The instruction at an address: its bytes, then its cycles. 0 if reading it may have an effect.
     #[inline(always)]
     pub(super) fn code(&self, address: u16) -> u32 {
-        let bank = self.code.get(self.visible / BANK);
-        let place = usize::from(address & 0x1FFF ^ 0x1000);
-        bank.and_then(|bank| bank.get(place)).copied().unwrap_or(0)
+        self.code[usize::from(self.visible_code | address & 0x1FFF)]
     }
 
     /// A read that has no effect, if the address is such a one.
@@ -257,15 +268,13 @@ impl Cartridge {
     }
 }
 
-/// The instructions of a bank, where the addresses from `low` up to `high` are plain.
-fn code(bank: &[u8], low: u16, high: u16) -> Code {
-    let mut code = [0; BANK];
+/// Puts the instructions of a bank together, where the addresses from `low` up to `high` are plain.
+fn put_together(code: &mut [u32], bank: &[u8], low: u16, high: u16) {
     for address in low..high.saturating_sub(LONGEST - 1).max(low) {
         let place = usize::from(address & 0xFFF);
         let bytes = [bank[place], bank[place + 1], bank[place + 2], CYCLES[usize::from(bank[place])]];
         code[place] = u32::from_le_bytes(bytes);
     }
-    code
 }
 
 /// Whether a game has memory in its cartridge. Its 256 addresses hide what the banks have there, so games fill these
