@@ -12,7 +12,7 @@ const BATCH: usize = 32;
 
 /// A full memory in which episodes have 200 steps and, with priorities, errors are spread over four decades.
 fn full(capacity: usize, space: &Space, priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity, n_step: 1, priority };
+    let settings = ReplaySettings { capacity, n_step: 1, watkins: false, priority };
     let mut replay = Replay::new(&settings, 1, 0.99, space).expect("good settings");
     let mut frame = vec![0; space.frame_bytes()];
     for t in 0..capacity {

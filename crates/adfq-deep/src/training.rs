@@ -9,7 +9,6 @@ use crate::run::logs::time_of_day;
 use crate::trainer::Stop;
 use crate::{Config, Error, Host, Observers, Result, Run, RunFolder, Summary, Timeline, Trainer};
 use adfq_env::{Args, EnvSpec, Purpose, Space};
-use adfq_nn::Layer;
 use rayon::ThreadPoolBuilder;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -291,15 +290,16 @@ impl Training {
         Ok(Config { envs: self.parallel_envs.unwrap_or(config.envs), ..config })
     }
 
-    /// With the network that the agent has in the general settings: behind convolutions normalised layers were worse
-    /// (docs/calibrated.md).
-    fn with_general(&self, mut config: Config) -> Result<Config> {
-        if self.takes_general() {
-            let is_dense = |layer: &Layer| matches!(layer, Layer::Dense { .. });
-            let is_normalised = self.host.algorithms.get(&config.agent)?.is_normalised;
-            config.network.normalise = is_normalised && config.network.layers.iter().all(is_dense);
+    /// With what the agent changes in the general settings, if it starts from them.
+    fn with_general(&self, config: Config) -> Result<Config> {
+        if !self.takes_general() {
+            return Ok(config);
         }
-        Ok(config)
+        let replay = config.replay.clone();
+        let config = self.host.algorithms.get(&config.agent)?.with_general(config);
+        // On a GPU transitions do not end before an action yet.
+        let unknown = self.resources.device != Device::Cpu && config.replay.watkins;
+        Ok(if unknown { Config { replay, ..config } } else { config })
     }
 
     /// With the settings of the zoo if they are asked for and there are any. An agent without any gets the same number of

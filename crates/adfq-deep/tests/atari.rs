@@ -27,7 +27,9 @@ fn play(envs: &mut dyn Envs, replay: &mut Replay) -> Vec<usize> {
         let last = step.ended().then(|| envs.successors());
         let (terminated, truncated) = (step.terminated, step.truncated);
         let (action, reward) = (action as u32, step.reward as f32);
-        replay.push(0, &Transition { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
+        let transition =
+            Transition { frame: &frame, action, explored: false, reward, terminated, truncated, last };
+        replay.push(0, &transition).unwrap();
     }
     actions
 }
@@ -41,7 +43,7 @@ fn sampled_observations_are_those_of_frame_stack_observation() {
     let mut envs = Registry::with_gym(gym).envs(&spec, 1).unwrap();
     envs.reset(8).unwrap();
     // Too small for all of it: the oldest are overwritten.
-    let settings = ReplaySettings { capacity: 500, n_step: 1, priority: None };
+    let settings = ReplaySettings { capacity: 500, n_step: 1, watkins: false, priority: None };
     let mut replay = Replay::new(&settings, 1, 0.99, envs.space()).unwrap();
     let actions = play(&mut *envs, &mut replay);
     let seed = stream(8, "env 0").next_u64();

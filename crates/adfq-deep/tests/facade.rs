@@ -1,7 +1,8 @@
 //! What most users need: a training by a few words, run again at will, and the agent that it leaves behind.
 
 use adfq_deep::run::folder::read_config;
-use adfq_deep::{Agent, Training};
+use adfq_deep::training::Device;
+use adfq_deep::{Agent, Config, Training};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -135,12 +136,13 @@ fn without_an_agent_it_is_calibrated_and_that_of_the_paper_with_its_settings() {
     assert_eq!(agent(Training { config, ..Training::new("cartpole") }), known("adfq", "thompson"));
 }
 
+fn config_of(training: &Training) -> Config {
+    training.configs(&training.envs[0]).unwrap().0.remove(0)
+}
+
 #[test]
 fn the_network_of_calibrated_is_normalised_in_the_general_settings() {
-    let normalises = |training: Training| {
-        let env = training.envs[0].clone();
-        training.configs(&env).unwrap().0.remove(0).network.normalise
-    };
+    let normalises = |training: Training| config_of(&training).network.normalise;
     let with = |preset: &str| Training { preset: preset.to_owned(), ..Training::new("cartpole") };
     assert!(normalises(Training::new("cartpole")) && normalises(with("default")));
     assert!(!normalises(Training::new("cartpole").set("network.normalise=false")));
@@ -151,6 +153,23 @@ fn the_network_of_calibrated_is_normalised_in_the_general_settings() {
         !normalises(with("paper").agent("calibrated")) && !normalises(with("bsuite").agent("calibrated"))
     );
     assert!(!normalises(Training::new("minatar/asterix")));
+}
+
+#[test]
+fn transitions_of_calibrated_have_two_steps_in_the_general_settings() {
+    let steps = |training: Training| {
+        let replay = config_of(&training).replay;
+        (replay.n_step, replay.watkins)
+    };
+    assert_eq!(steps(Training::new("cartpole")), (2, true));
+    assert_eq!(steps(Training::new("cartpole").set("replay.n_step=4")), (4, true));
+    assert_eq!(steps(Training::new("cartpole").set("replay.watkins=false")), (2, false));
+    assert_eq!(steps(Training::new("cartpole").agent("ddqn")), (1, false));
+    assert_eq!(steps(Training::new("minatar/asterix")), (1, false));
+    // On a GPU they do not end before an action yet.
+    let on_gpu = Training::new("cartpole").device(Device::Cuda(0));
+    assert_eq!(steps(on_gpu.clone()), (1, false));
+    assert!(config_of(&on_gpu).network.normalise);
 }
 
 #[test]

@@ -29,6 +29,7 @@ use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
 use super::exploration::{Mode, Repeated, Successes};
 use super::novelty::Novelty;
+use super::others::Others;
 use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
     Received, State, Sums, Unseen, bounds, largest,
@@ -37,7 +38,7 @@ use crate::config::check;
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::Space;
-use adfq_nn::Output;
+use adfq_nn::{Layer, Output};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::iter::repeat;
@@ -45,7 +46,9 @@ use std::iter::repeat;
 /// The algorithm's name, and that of the table with its settings.
 const NAME: &str = "calibrated";
 /// How a checkpoint is to be read. Before there was this number, states were known by another hash.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// The version that took all actions for as good as the best.
+const ALIKE: u8 = 2;
 /// The version that did not know whether episodes terminate, and at first not how long they had lasted.
 const BEFORE: u8 = 1;
 /// Outputs of the network for each action.
@@ -71,13 +74,22 @@ const SELDOM: f64 = 0.2;
 /// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
 const ANEW: u64 = 10_000;
 
+/// Its general settings. Behind convolutions normalised layers do harm, and so do transitions of two steps on Asterix
+/// (docs/calibrated.md).
+fn general(config: &mut Config) {
+    if config.network.layers.iter().all(|layer| matches!(layer, Layer::Dense { .. })) {
+        config.network.normalise = true;
+        (config.replay.n_step, config.replay.watkins) = (2, true);
+    }
+}
+
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new(NAME, "Double DQN with beliefs that are held against its own returns", |config, space| {
         Ok(Box::new(Calibrated::new(config, space)?))
     })
     .policies(&["doubt", "thompson", "epsilon"])
-    .normalised()
+    .general(general)
     .settings::<CalibratedSettings>(CalibratedSettings::check)
     .demands(|config, space| {
         let settings: CalibratedSettings = config.own(NAME)?;
@@ -217,6 +229,7 @@ struct Calibrated {
     actions: usize,
     kept: Kept,
     course: Course,
+    others: Others,
     last: Vec<Last>,
 }
 
@@ -237,15 +250,22 @@ impl Calibrated {
             memory,
             novelty,
         };
-        let course = Course::new(config.envs);
+        let (course, others) = (Course::new(config.envs), Others::new(config.envs));
         let last = vec![Last::default(); config.envs];
-        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, course, last })
+        Ok(Self { config: config.clone(), actions: space.actions, settings, kept, course, others, last })
     }
 
-    /// σ, calibrated. Sums of numbers with 24 bits are not known better than to a share of their spread.
+    /// What the variance that is expected is multiplied with: κ, and a share for the actions that are not the best.
+    fn ratio(&self) -> f32 {
+        self.kept.calibration.ratio() + self.others.ratio(self.actions)
+    }
+
+    /// σ, calibrated, and no more than the largest errors that were seen. Sums of numbers with 24 bits are not known better than to a
+    /// share of their spread.
     fn sd(&self, var: f32) -> f32 {
+        let worst = self.kept.calibration.worst().hypot(self.others.worst());
         let least = LEAST * self.kept.spread.var().sqrt();
-        self.kept.calibration.sd(var).max(least)
+        (self.ratio() * var).sqrt().min(worst).max(least)
     }
 
     /// w of each action: whether the state, or the pair where there is a table, is like nothing that was met.
@@ -417,6 +437,8 @@ impl Algorithm for Calibrated {
             Estimate { mean, sd, score: if state.env.is_some() { belief.mean() } else { mean } }
         }));
         let Some(env) = state.env.filter(|&env| env < self.last.len()) else { return Ok(()) };
+        let best = beliefs.iter().map(Held::corrected).fold(f32::NEG_INFINITY, f32::max);
+        self.others.led_to(env, self.config.learning.discount * best);
         if let Some(novelty) = &mut self.kept.novelty {
             novelty.see(state.observation);
         }
@@ -451,7 +473,7 @@ impl Algorithm for Calibrated {
         let neighbours = novelty.as_ref().and_then(Novelty::neighbours).cloned();
         let (mean, var) = (spread.mean as f32, spread.var());
         let unseen = neighbours.map(|neighbours| Unseen { neighbours, mean, var });
-        let (off, ratio) = (calibration.off(), calibration.ratio());
+        let (off, ratio) = (calibration.off(), self.ratio());
         Some(Readout::Gaussian { off, ratio, min_var, max_var, local, unseen })
     }
 
@@ -467,6 +489,7 @@ impl Algorithm for Calibrated {
         if let Some(under) = self.kept.under.get_mut(env) {
             *under = Under::default();
             self.course.lasted[env] = 0;
+            self.others.leave(env);
         }
     }
 
@@ -486,8 +509,18 @@ impl Algorithm for Calibrated {
             under.passed.push(Passed { state: *state, action, reward });
         }
         // From the last action on that was not the best by the means, an episode follows them.
-        if seeks || beliefs.iter().any(|other| other.mean() > held.mean()) {
+        let explored = beliefs.iter().any(|other| other.mean() > held.mean());
+        if seeks || explored {
             under.held.clear();
+        }
+        // Before it is known where errors are large, variances have another size.
+        if explored && !seeks && self.kept.calibration.local().is_some() {
+            self.others.took(env, Held { reward, ..held });
+        }
+        match (terminated, ended) {
+            (true, _) => self.others.led_to(env, 0.0),
+            (_, true) => self.others.leave(env),
+            _ => {}
         }
         if !seeks {
             under.held.push(Held { reward, ..held });
@@ -521,11 +554,11 @@ impl Algorithm for Calibrated {
     fn take_metrics(&mut self) -> Vec<f64> {
         let (bias, error) = self.kept.calibration.errors();
         let again = self.kept.memory.as_ref().map_or(f64::NAN, EpisodicMemory::again);
-        vec![error, bias, f64::from(self.kept.calibration.ratio()), again]
+        vec![error, bias, f64::from(self.ratio()), again]
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&(&self.kept, VERSION, &self.course))
+        postcard::to_stdvec(&(&self.kept, VERSION, &self.course, &self.others))
             .map_err(|error| Error::State(error.to_string()))
     }
 
@@ -544,8 +577,12 @@ impl Algorithm for Calibrated {
         // Older versions had values only where an episode had terminated.
         let ends = kept.memory.as_ref().is_some_and(EpisodicMemory::has_values);
         let mut course = Course { ends, ..Course::new(kept.under.len()) };
+        let mut others = Others::new(kept.under.len());
         match more {
-            [VERSION, more @ ..] => course = postcard::from_bytes(more).map_err(|error| error.to_string())?,
+            [VERSION, more @ ..] => {
+                (course, others) = postcard::from_bytes(more).map_err(|error| error.to_string())?;
+            }
+            [ALIKE, more @ ..] => course = postcard::from_bytes(more).map_err(|error| error.to_string())?,
             [BEFORE] => {}
             [BEFORE, more @ ..] => {
                 course.lasted = postcard::from_bytes(more).map_err(|error| error.to_string())?
@@ -560,10 +597,10 @@ impl Algorithm for Calibrated {
             (None, None) => {}
             _ => return Err("the observations that it remembers are not whole".to_owned()),
         }
-        if course.lasted.len() != kept.under.len() {
+        if course.lasted.len() != kept.under.len() || !others.is_whole(kept.under.len()) {
             return Err("it has other environments".to_owned());
         }
-        (self.kept, self.course) = (kept, course);
+        (self.kept, self.course, self.others) = (kept, course, others);
         Ok(())
     }
 

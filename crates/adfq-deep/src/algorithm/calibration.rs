@@ -238,8 +238,14 @@ impl Calibration {
         self.ratio
     }
 
+    /// The largest error that was seen.
+    pub fn worst(&self) -> f32 {
+        self.worst
+    }
+
     /// σ = √(κ v), and no more than the largest error that was seen.
-    pub fn sd(&self, var: f32) -> f32 {
+    #[cfg(test)]
+    fn sd(&self, var: f32) -> f32 {
         (self.ratio * var).sqrt().min(self.worst)
     }
 

@@ -17,6 +17,7 @@ mod episodic;
 mod exploration;
 mod local_error;
 mod novelty;
+mod others;
 mod own_variance;
 mod registry;
 mod split;

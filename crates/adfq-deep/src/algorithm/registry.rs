@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 type Build = dyn Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync;
 type Check = dyn Fn(&Config) -> Result<()> + Send + Sync;
+/// What an algorithm changes in settings.
+type Change = dyn Fn(&mut Config) + Send + Sync;
 
 type Needs = dyn Fn(&Config, &Space) -> Result<Demand> + Send + Sync;
 
@@ -44,14 +46,13 @@ pub struct Descriptor {
     /// The policies that it can follow, its default first. `epsilon` is for all; `thompson` needs beliefs; any other name
     /// is the algorithm's own policy, which takes the action with the largest [`Estimate::score`](super::Estimate::score).
     pub policies: &'static [&'static str],
-    /// Whether the general settings normalise its network.
-    pub(crate) is_normalised: bool,
     defaults: Option<toml::Table>,
     read: Arc<Check>,
     check: Arc<Check>,
     build: Arc<Build>,
     /// None where nobody has said.
     demand: Option<Arc<Needs>>,
+    general: Arc<Change>,
 }
 
 impl Descriptor {
@@ -63,8 +64,8 @@ impl Descriptor {
     ) -> Self {
         let (policies, fine): (_, Arc<Check>) = (&["epsilon"], Arc::new(|_| Ok(())));
         let (read, check) = (fine.clone(), fine);
-        let (defaults, build, demand, is_normalised) = (None, Arc::new(build), None, false);
-        Self { name, about, policies, is_normalised, defaults, read, check, build, demand }
+        let (build, general) = (Arc::new(build), Arc::new(|_: &mut Config| ()));
+        Self { name, about, policies, defaults: None, read, check, build, demand: None, general }
     }
 
     /// With these policies, the default first.
@@ -73,11 +74,17 @@ impl Descriptor {
         Self { policies, ..self }
     }
 
-    /// With a network whose dense layers are [normalised](crate::config::NetworkConfig::normalise) in the general settings, where it
-    /// has no convolutions.
+    /// With general settings of its own: what it changes in those that all agents start from. Tuned settings, and what a user
+    /// asks for, come after them. The settings of papers and of users are not changed.
     #[must_use]
-    pub fn normalised(self) -> Self {
-        Self { is_normalised: true, ..self }
+    pub fn general(self, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
+        Self { general: Arc::new(change), ..self }
+    }
+
+    /// The general settings, as this algorithm has them.
+    pub(crate) fn with_general(&self, mut config: Config) -> Config {
+        (self.general)(&mut config);
+        config
     }
 
     /// With settings of this type, which `check` looks at.

@@ -69,7 +69,7 @@ fn paper(env: &str, task: &Task) -> Config {
             normalise: false,
         },
         exploration: Exploration { from: 1.0, to: 0.01, fraction: 0.1 },
-        replay: ReplaySettings { capacity: 50_000, n_step: 1, priority: Some(PRIORITY) },
+        replay: ReplaySettings { capacity: 50_000, n_step: 1, watkins: false, priority: Some(PRIORITY) },
         learning: Learning {
             discount: 0.99,
             batch: 32,
@@ -196,7 +196,7 @@ fn bsuite(env: &str) -> Config {
     Config {
         network: NetworkConfig { layers: dense(&[64, 64]), ..control.network },
         exploration: Exploration { from: 0.05, to: 0.05, fraction: 0.0 },
-        replay: ReplaySettings { capacity: 10_000, n_step: 1, priority: None },
+        replay: ReplaySettings { capacity: 10_000, n_step: 1, watkins: false, priority: None },
         learning: Learning {
             batch: 32,
             warmup: 100,

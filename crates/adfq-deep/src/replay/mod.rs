@@ -17,7 +17,7 @@
 //! use adfq_env::{Element, Space};
 //!
 //! let space = Space { frame: vec![1], element: Element::U8 { scale: 0.5 }, stack: 2, actions: 3 };
-//! let settings = ReplaySettings { capacity: 100, n_step: 2, priority: None };
+//! let settings = ReplaySettings { capacity: 100, n_step: 2, watkins: false, priority: None };
 //! let mut replay = Replay::new(&settings, 1, 0.5, &space)?; // one environment, γ = ½
 //! replay.push(0, &Transition::new(&[10], 2, 1.0))?;
 //! replay.push(0, &Transition::new(&[20], 0, 4.0).cut_off_at(&[30]))?;
@@ -63,7 +63,7 @@ use adfq_env::Space;
 pub(crate) use digest::Digest;
 pub(crate) use frames::Decoder;
 use priority::Priorities;
-use ring::{Layout, Ring, Slot, TERMINATED, TRUNCATED};
+use ring::{EXPLORED, Layout, Ring, Slot, TERMINATED, TRUNCATED};
 #[cfg(any(test, feature = "cuda"))]
 use std::sync::Arc;
 #[cfg(any(test, feature = "cuda"))]
@@ -186,7 +186,7 @@ impl Replay {
     /// ```
     /// # use adfq_deep::replay::{Transition, Replay, ReplaySettings, Sample};
     /// # let space = adfq_env::Space { frame: vec![1], element: adfq_env::Element::U8 { scale: 1.0 }, stack: 1, actions: 3 };
-    /// # let settings = ReplaySettings { capacity: 100, n_step: 3, priority: None };
+    /// # let settings = ReplaySettings { capacity: 100, n_step: 3, watkins: false, priority: None };
     /// let mut replay = Replay::new(&settings, 1, 0.5, &space)?; // n = 3, γ = ½
     /// replay.push(0, &Transition::new(&[10], 2, 1.0))?;
     /// replay.interrupt(0, &[20])?;
@@ -350,7 +350,7 @@ fn check_frame(frame: &[u8], want: usize) -> Result<()> {
 
 /// The slot of a step, if it is one that can be written to a memory with frames of so many bytes and so many actions.
 fn checked_slot((frame_bytes, actions): (usize, usize), transition: &Transition) -> Result<Slot> {
-    let Transition { frame, action, reward, terminated, truncated, last } = *transition;
+    let Transition { frame, action, explored, reward, terminated, truncated, last } = *transition;
     [Some(frame), last].into_iter().flatten().try_for_each(|frame| check_frame(frame, frame_bytes))?;
     if last.is_some() != (terminated || truncated) {
         return Err(ReplayError::Last);
@@ -362,5 +362,6 @@ fn checked_slot((frame_bytes, actions): (usize, usize), transition: &Transition)
         return Err(ReplayError::Reward(reward));
     }
     let flag = |set, flag| if set { flag } else { 0 };
-    Ok(Slot { reward, action, flags: flag(terminated, TERMINATED) | flag(truncated, TRUNCATED) })
+    let flags = flag(terminated, TERMINATED) | flag(truncated, TRUNCATED) | flag(explored, EXPLORED);
+    Ok(Slot { reward, action, flags })
 }

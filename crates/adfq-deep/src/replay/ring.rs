@@ -18,6 +18,8 @@ pub(super) const TERMINATED: u8 = 2;
 pub(super) const TRUNCATED: u8 = 4;
 /// The final frame of an episode, without a step.
 pub(super) const FINAL: u8 = 8;
+/// The action was not the best, and transitions that began before it end there.
+pub(super) const EXPLORED: u8 = 16;
 
 /// The sizes that rings have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,8 +179,8 @@ impl Ring {
         (0..reach).find(|&back| self.slot(counter - back).is(FIRST)).unwrap_or(reach)
     }
 
-    /// The n-step transition from here: Σ γᵏ rₖ over k < m, and γᵐ, where m ≤ n stops at the episode's end, or where it
-    /// was interrupted.
+    /// The n-step transition from here: Σ γᵏ rₖ over k < m, and γᵐ, where m ≤ n stops at the episode's end, where it
+    /// was interrupted, or before an action that was not the best.
     pub fn transition(&self, counter: u64, powers: &[f64]) -> NStep {
         let action = self.slot(counter).action;
         let (mut reward, mut next, mut terminal) = (0.0, counter, false);
@@ -186,6 +188,9 @@ impl Ring {
             let slot = self.slot(next);
             if slot.is(FINAL) {
                 break; // Interrupted: this frame is the successor.
+            }
+            if next > counter && slot.is(EXPLORED) {
+                break;
             }
             reward += power * f64::from(slot.reward);
             next += 1;
@@ -360,7 +365,7 @@ impl Due {
         let ends = flags & (TERMINATED | TRUNCATED) != 0;
         let after = if ends { Self::Final } else { Self::Step };
         match self {
-            _ if flags > FIRST | TERMINATED | TRUNCATED | FINAL => None,
+            _ if flags > FIRST | TERMINATED | TRUNCATED | FINAL | EXPLORED => None,
             Self::First if flags & FIRST == 0 => None,
             Self::Step if flags & FIRST != 0 => None,
             Self::Final if flags != FINAL => None,

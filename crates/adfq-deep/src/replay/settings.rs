@@ -14,6 +14,10 @@ pub struct ReplaySettings {
     pub capacity: usize,
     /// n: rewards that are summed before the bootstrap.
     pub n_step: usize,
+    /// Whether transitions end before an action that was not the best when it was taken, as in Watkins's Q(λ) (1989). Otherwise all have n
+    /// steps, as in most papers, and tell of exploration too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watkins: bool,
     /// How to prefer transitions with large errors; without it all are equally likely.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySettings>,
@@ -87,7 +91,7 @@ mod tests {
 
     fn atari() -> (ReplaySettings, Space) {
         let priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
-        let settings = ReplaySettings { capacity: 1_000_000, n_step: 1, priority };
+        let settings = ReplaySettings { capacity: 1_000_000, n_step: 1, watkins: false, priority };
         let pixels = Element::U8 { scale: 1.0 / 255.0 };
         (settings, Space { frame: vec![84, 84, 1], element: pixels, stack: 4, actions: 6 })
     }

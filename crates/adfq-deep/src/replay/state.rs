@@ -132,7 +132,7 @@ impl Replay {
     /// ```
     /// # use adfq_deep::replay::{Transition, Replay, ReplaySettings, ReplayError};
     /// # let space = adfq_env::Space { frame: vec![1], element: adfq_env::Element::U8 { scale: 1.0 }, stack: 2, actions: 3 };
-    /// # let settings = ReplaySettings { capacity: 100, n_step: 1, priority: None };
+    /// # let settings = ReplaySettings { capacity: 100, n_step: 1, watkins: false, priority: None };
     /// # let empty = || Replay::new(&settings, 1, 0.5, &space).unwrap();
     /// let mut replay = empty();
     /// (0..10).try_for_each(|step| replay.push(0, &Transition::new(&[step], 0, 1.0)))?;

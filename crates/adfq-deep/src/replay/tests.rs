@@ -26,6 +26,7 @@ struct Step {
     interrupts: bool,
     frame: [u8; LEN],
     action: u32,
+    explored: bool,
     reward: f32,
     terminated: bool,
     truncated: bool,
@@ -48,12 +49,13 @@ impl Script {
 }
 
 fn push(replay: &mut Replay, step: &Step) {
-    let Step { env, interrupts, frame, action, reward, terminated, truncated, ref last } = *step;
+    let Step { env, interrupts, frame, action, explored, reward, terminated, truncated, ref last } = *step;
     if interrupts {
         return replay.interrupt(env, &frame).unwrap();
     }
     let last = last.as_ref().map(|last| &last[..]);
-    replay.push(env, &Transition { frame: &frame, action, reward, terminated, truncated, last }).unwrap();
+    let transition = Transition { frame: &frame, action, explored, reward, terminated, truncated, last };
+    replay.push(env, &transition).unwrap();
 }
 
 fn space(stack: usize) -> Space {
@@ -64,12 +66,15 @@ fn space(stack: usize) -> Space {
 fn steps(envs: usize, often: u32) -> impl Strategy<Value = Step> {
     let end = (0..often, 0..4_u8).prop_map(|(draw, how)| if draw == 0 { how } else { 4 });
     let frames = (any::<[u8; LEN]>(), any::<[u8; LEN]>());
-    (0..envs, frames, 0..5_u32, -9_i8..9, end).prop_map(|(env, (frame, last), action, reward, end)| {
-        let (terminated, truncated) = (end == 0 || end == 2, end == 1 || end == 2);
-        let last = (terminated || truncated).then_some(last);
-        let reward = f32::from(reward) / 7.0;
-        Step { env, interrupts: end == 3, frame, action, reward, terminated, truncated, last }
-    })
+    let actions = (0..5_u32, any::<bool>());
+    (0..envs, frames, actions, -9_i8..9, end).prop_map(
+        |(env, (frame, last), (action, explored), reward, end)| {
+            let (terminated, truncated) = (end == 0 || end == 2, end == 1 || end == 2);
+            let last = (terminated || truncated).then_some(last);
+            let reward = f32::from(reward) / 7.0;
+            Step { env, interrupts: end == 3, frame, action, explored, reward, terminated, truncated, last }
+        },
+    )
 }
 
 fn scripts(priority: Option<PrioritySettings>) -> impl Strategy<Value = Script> {
@@ -77,7 +82,7 @@ fn scripts(priority: Option<PrioritySettings>) -> impl Strategy<Value = Script> 
     sizes.prop_flat_map(move |(envs, stack, n_step, spare, often)| {
         // A few slots are left over where the capacity is no multiple of the environments.
         let capacity = envs * (stack + n_step) + spare;
-        let settings = ReplaySettings { capacity, n_step, priority };
+        let settings = ReplaySettings { capacity, n_step, watkins: true, priority };
         let steps = prop::collection::vec(steps(envs, often), 0..150);
         steps.prop_map(move |steps| Script { settings: settings.clone(), envs, space: space(stack), steps })
     })
@@ -151,7 +156,7 @@ proptest! {
 }
 
 fn small(priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity: 20, n_step: 1, priority };
+    let settings = ReplaySettings { capacity: 20, n_step: 1, watkins: false, priority };
     Replay::new(&settings, 2, DISCOUNT, &space(1)).unwrap()
 }
 
@@ -200,7 +205,7 @@ fn bad_errors_are_refused_and_leave_no_trace() {
 
 #[test]
 fn memory_that_there_is_not_is_an_error() {
-    let settings = ReplaySettings { capacity: u32::MAX as usize, n_step: 1, priority: None };
+    let settings = ReplaySettings { capacity: u32::MAX as usize, n_step: 1, watkins: false, priority: None };
     let huge = Space { frame: vec![1 << 34], ..space(1) };
     assert!(matches!(Replay::new(&settings, 1, DISCOUNT, &huge), Err(ReplayError::Memory { .. })));
 }

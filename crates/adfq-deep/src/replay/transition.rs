@@ -16,6 +16,8 @@ pub struct Transition<'a> {
     pub frame: &'a [u8],
     /// The action.
     pub action: u32,
+    /// Whether transitions that began before end here, because the action was not the best.
+    pub explored: bool,
     /// What it paid.
     pub reward: f32,
     /// Whether the episode ended of itself.
@@ -29,7 +31,7 @@ pub struct Transition<'a> {
 impl<'a> Transition<'a> {
     /// A step after which the episode goes on.
     pub fn new(frame: &'a [u8], action: u32, reward: f32) -> Self {
-        Self { frame, action, reward, terminated: false, truncated: false, last: None }
+        Self { frame, action, explored: false, reward, terminated: false, truncated: false, last: None }
     }
 
     /// The same, as the step with which the episode ended at this frame.

@@ -77,6 +77,8 @@ pub struct Run {
     /// What a GPU found of them beside; empty on the CPU.
     pub(crate) beside: Vec<f64>,
     pub(crate) actions: Vec<usize>,
+    /// Which of them were not the best, where transitions are to end before these.
+    explored: Vec<bool>,
     /// The present observations, as the network sees them.
     pub(crate) inputs: Vec<f32>,
     estimates: Vec<Estimate>,
@@ -193,6 +195,7 @@ impl Run {
             rows: vec![],
             beside: vec![],
             actions: vec![0; config.envs],
+            explored: vec![false; config.envs],
             inputs: vec![0.0; config.envs * space.observation_len()],
             estimates: vec![],
             written: Written::default(),
@@ -388,7 +391,10 @@ impl Run {
             if !row.iter().all(|output| output.is_finite()) {
                 return Err(diverged("belief", self.step));
             }
-            self.actions[env] = self.explorer.act(&self.estimates, self.step);
+            let action = self.explorer.act(&self.estimates, self.step);
+            let is_better = |other: &Estimate| other.mean > self.estimates[action].mean;
+            self.explored[env] = self.config.replay.watkins && self.estimates.iter().any(is_better);
+            self.actions[env] = action;
         }
         if sees {
             for (input, &action) in self.inputs.chunks_exact(width).zip(&self.actions) {
@@ -418,6 +424,7 @@ impl Run {
         let transition = Transition {
             frame: self.observations[env].latest(),
             action: self.actions[env] as u32,
+            explored: self.explored[env],
             reward: reward as f32,
             terminated: happened.terminated,
             truncated: happened.truncated,

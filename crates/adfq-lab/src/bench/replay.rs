@@ -56,7 +56,7 @@ fn push() -> Result<Work> {
 /// A full memory; errors are spread over four decades.
 fn full() -> Result<Replay> {
     let priority = Some(PrioritySettings { alpha: 0.6, beta: 0.4, epsilon: 1e-6 });
-    let settings = ReplaySettings { capacity: SLOTS, n_step: 1, priority };
+    let settings = ReplaySettings { capacity: SLOTS, n_step: 1, watkins: false, priority };
     let space = Space { frame: vec![4], element: Element::F32, stack: 1, actions: 2 };
     let mut replay = Replay::new(&settings, 1, 0.99, &space)?;
     (0..SLOTS).try_for_each(|time| write(&mut replay, time))?;

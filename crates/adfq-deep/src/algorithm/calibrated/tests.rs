@@ -174,8 +174,7 @@ fn a_state_of_another_size_does_not_fit() {
     let settings = CalibratedSettings { pairs: 1 << 10, ..CalibratedSettings::default() };
     let small = config(NAME).with_own(NAME, &settings).unwrap();
     assert!(Calibrated::new(&small, &space()).unwrap().restore(&saved).unwrap_err().contains("pairs"));
-    // Without the last four bytes it is what an older version wrote.
-    for missing in [1, 2, 3, 5] {
+    for missing in 1..=5 {
         assert!(calibrated().restore(&saved[..saved.len() - missing]).is_err());
     }
 }
@@ -215,7 +214,36 @@ fn an_older_checkpoint_is_read() {
         let mut restored = calibrated();
         restored.restore(&postcard::to_stdvec(&(kept, BEFORE, &course.lasted)).unwrap()).unwrap();
         assert!(restored.kept == *kept && restored.course == *course);
+        let mut restored = calibrated();
+        restored.restore(&postcard::to_stdvec(&(kept, ALIKE, course)).unwrap()).unwrap();
+        assert!(restored.kept == *kept && restored.course == *course);
     }
+}
+
+/// The first action is worth 1 less than the second, and is believed to be worth δ more than one step shows: half of δ² / 4 is added to
+/// σ², which is for both actions alike.
+#[test]
+fn actions_that_are_not_the_best_have_their_own_errors() {
+    let settings = CalibratedSettings { pairs: 0, ..CalibratedSettings::default() };
+    let mut algorithm = Calibrated::new(&config(NAME).with_own(NAME, &settings).unwrap(), &space()).unwrap();
+    let held = Held { own: 1.0, var: 1.0, means: [1.0; 2], off: 0.0, believed: 0, reward: 0.0 };
+    algorithm.kept.calibration.learn(&[held, Held { reward: 2.0, ..held }].repeat(150), 0.0, None);
+    let sd = |algorithm: &mut Calibrated| sd_in(algorithm, &[0.1, 0.2, 0.3], None);
+    let before = sd(&mut algorithm);
+    assert!(before > 0.4 && algorithm.kept.calibration.off() == 0.0);
+    let (delta, discount) = (3.0, algorithm.config.learning.discount);
+    let mut explore = |steps: usize, cut: bool| {
+        for _ in 0..steps {
+            algorithm.kept.under[0].mode = Mode::Greedy;
+            scores(&mut algorithm, Some(0));
+            let reward = 1.0 - delta - discount * 2.0;
+            algorithm.received(0, Received { action: 0, reward, terminated: false, ended: cut });
+        }
+        sd(&mut algorithm)
+    };
+    assert_eq!(explore(100, true), before);
+    let after = explore(100, false);
+    assert!((after.powi(2) - before.powi(2) - delta.powi(2) / 8.0).abs() < 1e-3, "{before} {after}");
 }
 
 /// σ of the first action in a state with this observation, for a network that says the same everywhere.

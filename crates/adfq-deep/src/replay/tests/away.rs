@@ -25,14 +25,15 @@ impl Elsewhere for There {
 /// What a step writes to a memory whose frames lie there.
 fn write(replay: &mut Replay, there: &There, step: &Step) {
     let (mut written, last) = (Written::default(), step.last.as_ref().map(|last| &last[..]));
-    let Step { env, frame, action, reward, terminated, truncated, .. } = *step;
+    let Step { env, frame, action, explored, reward, terminated, truncated, .. } = *step;
     let frames = match step.interrupts {
         true => {
             replay.cut(env, &frame, &mut written).unwrap();
             [Some(frame), None]
         }
         false => {
-            let transition = Transition { frame: &frame, action, reward, terminated, truncated, last };
+            let transition =
+                Transition { frame: &frame, action, explored, reward, terminated, truncated, last };
             replay.write(env, &transition, &mut written).unwrap();
             [Some(frame), step.last]
         }

@@ -78,7 +78,9 @@ proptest! {
             }
             let Step { frame, action, reward, terminated, truncated, ref last, .. } = *step;
             let last = last.as_ref().map(|last| &last[..]);
-            let transition = Transition { frame: &frame, action, reward, terminated, truncated, last };
+            // A GPU has no transitions that end before an action.
+            let transition =
+                Transition { frame: &frame, action, explored: false, reward, terminated, truncated, last };
             replay.write(step.env, &transition, &mut written).unwrap();
             mirror.follow(step, &written);
             let there: BTreeSet<usize> = replay.indices().map(|index| place(&replay, index)).collect();

@@ -83,6 +83,7 @@ impl Naive {
         if episode.first + earliest < oldest || t + m >= episode.frames.len() {
             return None;
         }
+        let m = 1 + episode.steps[t + 1..t + m].iter().take_while(|step| !step.explored).count();
         let gamma = f64::from(DISCOUNT);
         let power = |k: usize| (0..k).fold(1.0, |power, _| power * gamma);
         let steps = &episode.steps[t..t + m];

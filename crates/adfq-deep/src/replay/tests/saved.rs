@@ -151,7 +151,7 @@ proptest! {
 
 /// 50 steps, an end now and then, in rings of ten.
 fn example() -> (Script, Replay, Store) {
-    let settings = ReplaySettings { capacity: 20, n_step: 2, priority: prioritised() };
+    let settings = ReplaySettings { capacity: 20, n_step: 2, watkins: false, priority: prioritised() };
     let mut script = Script { settings, envs: 2, space: space(2), steps: Vec::new() };
     let (mut replay, mut store) = (script.replay(), Store::default());
     for t in 0..50_u8 {
@@ -162,6 +162,7 @@ fn example() -> (Script, Replay, Store) {
             interrupts: false,
             frame: [t; LEN],
             action: 1,
+            explored: false,
             reward: 1.0,
             terminated,
             truncated: false,
@@ -190,7 +191,7 @@ fn overwritten_segments_are_dropped_and_the_rest_is_small() {
 /// A frame of cells that are there or not takes an eighth, as long as all are.
 #[test]
 fn frames_of_bits_are_packed() {
-    let settings = ReplaySettings { capacity: 20, n_step: 1, priority: None };
+    let settings = ReplaySettings { capacity: 20, n_step: 1, watkins: false, priority: None };
     let script = Script { settings, envs: 1, space: space(1), steps: Vec::new() };
     let mut replay = script.replay();
     let stored = |replay: &Replay| replay.since(0, 0).unwrap().frames;
@@ -246,7 +247,7 @@ fn damage_is_named() {
 #[test]
 fn a_final_frame_in_the_wrong_place_is_damage() {
     const FINAL: u8 = 8;
-    let settings = ReplaySettings { capacity: 20, n_step: 1, priority: None };
+    let settings = ReplaySettings { capacity: 20, n_step: 1, watkins: false, priority: None };
     let script = Script { settings, envs: 1, space: space(1), steps: Vec::new() };
     let mut replay = script.replay();
     (0..4).for_each(|t| replay.push(0, &Transition::new(&[t; LEN], 0, 1.0)).unwrap());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// 100 transitions in two rings, among them final frames that must never be drawn.
 fn filled(priority: Option<PrioritySettings>) -> Replay {
-    let settings = ReplaySettings { capacity: 140, n_step: 1, priority };
+    let settings = ReplaySettings { capacity: 140, n_step: 1, watkins: false, priority };
     let mut replay = Replay::new(&settings, 2, DISCOUNT, &space(1)).unwrap();
     for t in 0..100 {
         let end = t % 10 > 7;
