@@ -263,9 +263,8 @@ impl Calibrated {
     /// σ, calibrated, and no more than the largest errors that were seen. Sums of numbers with 24 bits are not known better than to a
     /// share of their spread.
     fn sd(&self, var: f32) -> f32 {
-        let worst = self.kept.calibration.worst().hypot(self.others.worst());
         let least = LEAST * self.kept.spread.var().sqrt();
-        (self.ratio() * var).sqrt().min(worst).max(least)
+        self.kept.calibration.sd(var, self.others.ratio(self.actions), self.others.worst()).max(least)
     }
 
     /// w of each action: whether the state, or the pair where there is a table, is like nothing that was met.

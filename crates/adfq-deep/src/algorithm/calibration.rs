@@ -32,7 +32,7 @@ const OFTEN: usize = 32;
 /// The table leads where it promises more than the network's action by so many standard errors.
 const CLEARLY: f64 = 3.0;
 /// The probability of ±2σ.
-const WITHIN: f64 = 0.9545;
+pub(super) const WITHIN: f64 = 0.9545;
 
 /// What was believed when an action was taken, and what it paid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -238,15 +238,10 @@ impl Calibration {
         self.ratio
     }
 
-    /// The largest error that was seen.
-    pub fn worst(&self) -> f32 {
-        self.worst
-    }
-
-    /// σ = √(κ v), and no more than the largest error that was seen.
-    #[cfg(test)]
-    fn sd(&self, var: f32) -> f32 {
-        (self.ratio * var).sqrt().min(self.worst)
+    /// σ = √((κ + κ_other) v), and no more than the largest errors that were seen, with the share and the largest error of
+    /// [other actions](super::others).
+    pub fn sd(&self, var: f32, other: f32, worst_other: f32) -> f32 {
+        ((self.ratio + other) * var).sqrt().min(self.worst.hypot(worst_other))
     }
 
     /// Whether the table is believed: where it has been no worse than the network, or promises clearly more.
@@ -312,7 +307,7 @@ mod tests {
         // Over 4,096 steps the quantile of a squared normal number, 4, has an sd of .12.
         assert!((calibration.ratio() / 9.0 - 1.0).abs() < 4.0 * 0.12 / 4.0, "{}", calibration.ratio());
         // No error was as large as that of a variance of a million.
-        assert!(calibration.sd(1e6) < 30.0 && (calibration.sd(1.0) - 3.0).abs() < 0.2);
+        assert!(calibration.sd(1e6, 0.0, 0.0) < 30.0 && (calibration.sd(1.0, 0.0, 0.0) - 3.0).abs() < 0.2);
     }
 
     #[test]
@@ -355,7 +350,7 @@ mod tests {
             let var = calibration.expected(held.mean(), held.own);
             calibration.learn(&[Held { reward: value, var, ..held }], 0.9, None);
         }
-        let sd = |mean: f32, own: f32| calibration.sd(calibration.expected(mean, own));
+        let sd = |mean: f32, own: f32| calibration.sd(calibration.expected(mean, own), 0.0, 0.0);
         let [large, small] = [sd(10.0, 0.2), sd(-10.0, 2.0)];
         assert!((large / 5.0 - 1.0).abs() < 0.2 && (small / 0.5 - 1.0).abs() < 0.4, "{large} {small}");
     }
@@ -369,7 +364,7 @@ mod tests {
             let var = calibration.expected(step.mean(), step.own);
             calibration.learn(&[Held { off: calibration.off(), var, ..step }], 0.9, None);
         }
-        let sd = calibration.sd(calibration.expected(bias, 1.0));
+        let sd = calibration.sd(calibration.expected(bias, 1.0), 0.0, 0.0);
         assert!((calibration.errors().0 as f32 - bias).abs() < 0.1 * (noise + 1.0));
         (bias - calibration.off(), sd)
     }

@@ -15,7 +15,7 @@
 //!
 //! is the mean over the A actions of a state, of which one is the best. In a noisy world δ has noise too, as returns have.
 
-use super::calibration::Held;
+use super::calibration::{Held, WITHIN};
 use super::quantile;
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,6 @@ use serde::{Deserialize, Serialize};
 const MEMORY: usize = 512;
 /// New steps before κ_δ is worked out again, and steps before anything is said.
 const OFTEN: usize = 32;
-/// The probability of ±2σ.
-const WITHIN: f64 = 0.9545;
 
 /// The newest steps with an action that was not the best.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
