@@ -295,11 +295,7 @@ impl Training {
         if !self.takes_general() {
             return Ok(config);
         }
-        let replay = config.replay.clone();
-        let config = self.host.algorithms.get(&config.agent)?.with_general(config);
-        // On a GPU transitions do not end before an action yet.
-        let unknown = self.resources.device != Device::Cpu && config.replay.watkins;
-        Ok(if unknown { Config { replay, ..config } } else { config })
+        Ok(self.host.algorithms.get(&config.agent)?.with_general(config))
     }
 
     /// With the settings of the zoo if they are asked for and there are any. An agent without any gets the same number of

@@ -1,7 +1,6 @@
 //! What most users need: a training by a few words, run again at will, and the agent that it leaves behind.
 
 use adfq_deep::run::folder::read_config;
-use adfq_deep::training::Device;
 use adfq_deep::{Agent, Config, Training};
 use std::collections::BTreeMap;
 use std::fs;
@@ -166,10 +165,6 @@ fn transitions_of_calibrated_have_two_steps_in_the_general_settings() {
     assert_eq!(steps(Training::new("cartpole").set("replay.watkins=false")), (2, false));
     assert_eq!(steps(Training::new("cartpole").agent("ddqn")), (1, false));
     assert_eq!(steps(Training::new("minatar/asterix")), (1, false));
-    // On a GPU they do not end before an action yet.
-    let on_gpu = Training::new("cartpole").device(Device::Cuda(0));
-    assert_eq!(steps(on_gpu.clone()), (1, false));
-    assert!(config_of(&on_gpu).network.normalise);
 }
 
 #[test]

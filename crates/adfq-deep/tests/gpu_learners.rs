@@ -82,8 +82,9 @@ impl World {
             let last = (terminated || truncated).then_some(&last[..]);
             let action = self.rng.random_range(0..self.space.actions as u32);
             let reward = self.rng.random_range(-2.0_f32..2.0);
+            let explored = self.rng.random_ratio(1, 5);
             let transition =
-                Transition { frame: &frame, action, explored: false, reward, terminated, truncated, last };
+                Transition { frame: &frame, action, explored, reward, terminated, truncated, last };
             learners.push(run, env, &transition, &mut self.replay).expect("a step");
         }
     }

@@ -27,11 +27,15 @@ fn config(seed: u64) -> Config {
     config
 }
 
-/// The same for another agent, with its own policy and, for the default agent, with its normalised layers.
+/// The same for another agent, with its own policy and, for the default agent, with its normalised layers and its
+/// transitions of two steps.
 fn config_of(agent: &str, seed: u64) -> Config {
     let mut config = config(seed);
     (config.agent, config.policy) = Host::default().algorithms.parse(agent).unwrap();
-    config.network.normalise = agent == "calibrated";
+    if agent == "calibrated" {
+        config.network.normalise = true;
+        (config.replay.n_step, config.replay.watkins) = (2, true);
+    }
     config
 }
 

@@ -121,9 +121,6 @@ impl Sizes {
         if sizes.actions > 32 {
             return setting("env", "a game of at most 32 actions on a GPU");
         }
-        if config.replay.watkins {
-            return setting("replay.watkins", "false on a GPU, where it is not done yet");
-        }
         if sizes.batch > 1024 {
             return setting("learning.batch", "at most 1024 on a GPU");
         }

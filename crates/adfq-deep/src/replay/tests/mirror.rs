@@ -42,7 +42,11 @@ impl Mirror {
         let at = |step: usize| self.slots[place / ring * ring + (place + step) % ring].unwrap();
         let (first, frame) = at(0);
         let (mut steps, mut reward, mut power) = (0, 0.0, 1.0);
-        while steps < script.settings.n_step && at(steps).0.flags & ring::FINAL == 0 {
+        let goes_on = |steps: usize| {
+            let flags = at(steps).0.flags;
+            flags & ring::FINAL == 0 && (steps == 0 || flags & ring::EXPLORED == 0)
+        };
+        while steps < script.settings.n_step && goes_on(steps) {
             reward += power * f64::from(at(steps).0.reward);
             power *= f64::from(DISCOUNT);
             steps += 1;
@@ -76,11 +80,10 @@ proptest! {
                 mirror = Mirror::of(&replay);
                 continue;
             }
-            let Step { frame, action, reward, terminated, truncated, ref last, .. } = *step;
+            let Step { frame, action, explored, reward, terminated, truncated, ref last, .. } = *step;
             let last = last.as_ref().map(|last| &last[..]);
-            // A GPU has no transitions that end before an action.
             let transition =
-                Transition { frame: &frame, action, explored: false, reward, terminated, truncated, last };
+                Transition { frame: &frame, action, explored, reward, terminated, truncated, last };
             replay.write(step.env, &transition, &mut written).unwrap();
             mirror.follow(step, &written);
             let there: BTreeSet<usize> = replay.indices().map(|index| place(&replay, index)).collect();

@@ -1,6 +1,6 @@
 // The memory: what is taken in, and what is drawn.
 
-static constexpr u32 FIRST = 1, TERMINATED = 2, TRUNCATED = 4, FINAL = 8;
+static constexpr u32 FIRST = 1, TERMINATED = 2, TRUNCATED = 4, FINAL = 8, EXPLORED = 16;
 
 // Takes in what was written to the memory since the last time. A pack is, for each run, 2 ENVS places + 1 (0: nothing),
 // as many rewards, as many actions with flags in the highest byte, the number of changed leaves, the learning rate from
@@ -118,7 +118,7 @@ __device__ void draw(MEMORY, int run, int i, bool writes, Found& found) {
         place = places[run * BATCH + i];
     }
     u32 base = place / SLOTS * SLOTS, slot = place % SLOTS;
-    // Σ γᵏ rₖ and γᵐ, up to n steps or the episode's end.
+    // Σ γᵏ rₖ and γᵐ, up to n steps, the episode's end, or an action that was not the best.
     int steps = 0, most = (int)settings[N_STEP];
     const double* power = powers + run * POWERS;
     double reward = 0.0;
@@ -130,6 +130,7 @@ __device__ void draw(MEMORY, int run, int i, bool writes, Found& found) {
         uint2 now = steps == 0 ? first : slots[base + end];
         u32 flags = now.y >> 24;
         if (flags & FINAL) break;  // Interrupted: this frame is the successor.
+        if (steps > 0 && (flags & EXPLORED)) break;
         reward = __dadd_rn(reward, __dmul_rn(power[steps], (double)__uint_as_float(now.x)));
         steps++;
         end = end + 1 == SLOTS ? 0 : end + 1;
