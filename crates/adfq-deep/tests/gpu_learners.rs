@@ -52,13 +52,19 @@ struct World {
     rng: ChaCha8Rng,
     replay: Replay,
     space: Space,
+    rewards: RewardRange,
 }
 
 impl World {
     fn new(config: &Config, space: &Space) -> Self {
         let (envs, discount) = (config.envs, config.learning.discount);
         let replay = Replay::new(&config.replay, envs, discount, space).expect("a memory");
-        Self { rng: stream(config.seed, "world"), replay, space: space.clone() }
+        Self {
+            rng: stream(config.seed, "world"),
+            replay,
+            space: space.clone(),
+            rewards: RewardRange::default(),
+        }
     }
 
     fn frame(&mut self) -> Vec<u8> {
@@ -82,6 +88,7 @@ impl World {
             let last = (terminated || truncated).then_some(&last[..]);
             let action = self.rng.random_range(0..self.space.actions as u32);
             let reward = self.rng.random_range(-2.0_f32..2.0);
+            self.rewards.see(reward);
             let explored = self.rng.random_ratio(1, 5);
             let transition =
                 Transition { frame: &frame, action, explored, reward, terminated, truncated, last };
@@ -398,8 +405,8 @@ fn a_step_is_that_of_the_cpu() {
                 let (mut there, worlds, mut own) = practised(&device, space, &configs, precision);
                 let before = far_from_kinks(&mut there, space, &configs);
                 // The host knows the rewards of its runs; here it is told.
-                for (learner, config) in own.iter_mut().zip(&configs) {
-                    learner.rewards = rewards(&mut World::new(config, space), config);
+                for (learner, world) in own.iter_mut().zip(&worlds) {
+                    learner.rewards = world.rewards;
                 }
                 learn(&mut there, &worlds, &mut own).expect("a step");
                 there.wait().expect("the end");
@@ -411,7 +418,7 @@ fn a_step_is_that_of_the_cpu() {
                     let part = run * learner.online.len()..(run + 1) * learner.online.len();
                     learner.online.copy_from_slice(&before[0][part.clone()]);
                     learner.target.copy_from_slice(&before[1][part.clone()]);
-                    learner.rewards = rewards(&mut World::new(config, space), config);
+                    learner.rewards = worlds[run].rewards;
                     let mut sample = sample_of(&drawn, space);
                     sample.index = drawn.places.iter().map(|&at| index(&worlds[run], at)).collect();
                     let expected = learner.learn(&sample, there.steps(run)).expect("a step");
@@ -456,17 +463,6 @@ fn a_step_is_that_of_the_cpu() {
 fn index(world: &World, at: u32) -> u64 {
     let (rings, slots) = (2, 400);
     world.replay.indices().find(|&index| place(index, rings, slots) == at).expect("a transition")
-}
-
-/// The range of the rewards that [`practised`] pushes.
-fn rewards(world: &mut World, config: &Config) -> RewardRange {
-    let mut range = RewardRange::default();
-    for _ in 0..60 * config.envs {
-        let _ = (world.frame(), world.frame(), world.rng.random_range(0..40));
-        let _ = world.rng.random_range(0..world.space.actions as u32);
-        range.see(world.rng.random_range(-2.0_f32..2.0));
-    }
-    range
 }
 
 /// The bits of a run's parameters, metrics and priorities.
@@ -734,7 +730,7 @@ fn a_memory_can_be_taken_up_by_other_learners() {
         let (envs, discount) = (configs[run].envs, configs[run].learning.discount);
         let empty = Replay::new(&configs[run].replay, envs, discount, &image).expect("a memory");
         world.replay = empty.restore(&state, &priorities, segments).expect("the memory");
-        let range = rewards(&mut World::new(&configs[run], &image), &configs[run]);
+        let range = world.rewards;
         second
             .restore(run, &world.replay, first.steps(run), &range, &RewardUnit::ONE, first.sampler(run))
             .expect("another");
