@@ -34,8 +34,8 @@ in OUT: after Ctrl-C the same command goes on with the settings that are missing
 the CSV files that the package's own analysis reads. Scores, the radar, the bars and report.html are
 in OUT.
 
-All agents have the settings of the package's own DQN (adfq train --preset bsuite); --set changes
-one. docs/bsuite.md says where our agents differ from the package's.
+All agents have the settings of the package's own DQN (adfq train --preset bsuite), of which calibrated
+changes four; --set changes any. docs/bsuite.md says where our agents differ from the package's.
 
 The same command gives the same result, on any number of threads.")]
 pub struct Args {

@@ -290,12 +290,10 @@ impl Training {
         Ok(Config { envs: self.parallel_envs.unwrap_or(config.envs), ..config })
     }
 
-    /// With what the agent changes in the general settings, if it starts from them.
+    /// With what the agent changes in the general settings, if it starts from them or from those of bsuite.
     fn with_general(&self, config: Config) -> Result<Config> {
-        if !self.takes_general() {
-            return Ok(config);
-        }
-        Ok(self.host.algorithms.get(&config.agent)?.with_general(config))
+        let changes = self.takes_general() || self.config.is_none() && self.preset == "bsuite";
+        if changes { self.host.algorithms.with_general(config) } else { Ok(config) }
     }
 
     /// With the settings of the zoo if they are asked for and there are any. An agent without any gets the same number of

@@ -34,7 +34,7 @@ use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
     Received, State, Sums, Unseen, bounds, largest,
 };
-use crate::config::check;
+use crate::config::{TargetUpdate, check};
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::Space;
@@ -80,6 +80,9 @@ fn general(config: &mut Config) {
     if config.network.layers.iter().all(|layer| matches!(layer, Layer::Dense { .. })) {
         config.network.normalise = true;
         (config.replay.n_step, config.replay.watkins) = (2, true);
+        // bsuite's are 10,000 transitions, and a copy of the network every four steps. What is seldom found is forgotten with them.
+        config.replay.capacity = config.replay.capacity.max(100_000);
+        config.learning.target = TargetUpdate::Soft(0.01);
     }
 }
 

@@ -75,16 +75,10 @@ impl Descriptor {
     }
 
     /// With general settings of its own: what it changes in those that all agents start from. Tuned settings, and what a user
-    /// asks for, come after them. The settings of papers and of users are not changed.
+    /// asks for, come after them. So it is with the settings of bsuite. Those of papers and of users are not changed.
     #[must_use]
     pub fn general(self, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
         Self { general: Arc::new(change), ..self }
-    }
-
-    /// The general settings, as this algorithm has them.
-    pub(crate) fn with_general(&self, mut config: Config) -> Config {
-        (self.general)(&mut config);
-        config
     }
 
     /// With settings of this type, which `check` looks at.
@@ -204,6 +198,21 @@ impl Algorithms {
             config.own.insert(descriptor.name.to_owned(), defaults.clone().into());
         }
         descriptor.check(&config)?;
+        Ok(config)
+    }
+
+    /// General settings as the agent of this configuration has them: with what its [descriptor](Descriptor::general) changes.
+    ///
+    /// ```
+    /// use adfq_deep::{Config, algorithm::Algorithms};
+    ///
+    /// let algorithms = Algorithms::default();
+    /// let config = algorithms.with_agent(Config::for_env("cartpole")?, "calibrated", None)?;
+    /// assert!(!config.network.normalise && algorithms.with_general(config)?.network.normalise);
+    /// # Ok::<(), adfq_deep::Error>(())
+    /// ```
+    pub fn with_general(&self, mut config: Config) -> Result<Config> {
+        (self.get(&config.agent)?.general)(&mut config);
         Ok(config)
     }
 

@@ -94,7 +94,7 @@ impl Sweep {
         // The preset is the same for every space.
         let config = Config::preset("bsuite", "bsuite:bandit/0", &Space::flat(1, 11))?;
         let config = host.algorithms.with_agent(config, &entrant.agent, Some(&entrant.policy))?;
-        let config = Config { seed, ..config.with_steps(1) };
+        let config = Config { seed, ..host.algorithms.with_general(config)?.with_steps(1) };
         let with = |config: Config, change: &String| config.with(change);
         let config = self.changes.iter().try_fold(config, with)?;
         host.check(&config)?;
@@ -316,6 +316,22 @@ mod tests {
             mnist: None,
             changes: vec![],
         }
+    }
+
+    /// All start from the settings of the package. What an agent changes in general settings it changes here too, and what a user sets
+    /// comes last.
+    #[test]
+    fn an_agent_changes_the_settings_of_the_package() {
+        let host = Host::default();
+        let memory = |agent: &str, changes: &[&str]| {
+            let changes = changes.iter().map(|&change| change.to_owned()).collect();
+            let sweep = Sweep { changes, ..sweep(&["catch/0"], vec![0], &host) };
+            let config = sweep.config(&Entrant::parse(agent, &host).unwrap(), 0, &host).unwrap();
+            (config.replay.capacity, config.learning.batch)
+        };
+        assert_eq!(memory("dqn", &[]), (10_000, 32));
+        assert_eq!(memory("calibrated", &[]), (100_000, 32));
+        assert_eq!(memory("calibrated", &["replay.capacity=20000"]), (20_000, 32));
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn report(sweep: &Sweep, scores: &Scores, command: &str) -> Result<Report> {
     let mut report = Report::new("The behaviour suite (bsuite)", provenance);
     report.intro = vec![
         "Small environments, each of which tests one ability of an agent (Osband et al. 2020). Scores are between 0 and 1, by the \
-         published rules, from the episodes of training alone. All agents have the settings of the package's own DQN."
+         published rules, from the episodes of training alone. All agents have the settings of the package's own DQN, but for what docs/bsuite.md names."
             .to_owned(),
     ];
     if scores.seeds.len() > 1 {
