@@ -4,6 +4,7 @@
 //! from its timer and ports.
 
 use super::cartridge::Cartridge;
+use super::cpu::Operand;
 use super::riot::Riot;
 use super::tape::Tape;
 use super::tia::Tia;
@@ -11,15 +12,15 @@ use super::tia::Tia;
 /// The register of the TIA that stops the processor.
 const WSYNC: u8 = 0x02;
 
-/// Everything that the processor reaches.
+/// Everything that the processor reaches. Memory comes first: what is at the very address of the bus is reached fastest.
 #[derive(Clone)]
+#[repr(C)]
 pub(super) struct Bus {
-    pub(super) ram: [u8; 128],
+    /// The zero page. Its upper half is the memory. The lower half is never used: it is there so that an address need not be changed.
+    page: [u8; 256],
     pub(super) riot: Riot,
     pub(super) tia: Tia,
     pub(super) cartridge: Cartridge,
-    /// The byte on the data lines before an operand is read. The TIA drives two of the eight; the others keep what they had.
-    pub(super) lines: u8,
     /// Whether the frame is over.
     pub(super) frame_over: bool,
     /// The clock of the last write to the TIA.
@@ -31,45 +32,63 @@ pub(super) struct Bus {
 impl Bus {
     pub(super) fn new(cartridge: Cartridge, ram: [u8; 128], tia: Tia) -> Self {
         Self {
-            ram,
+            page: std::array::from_fn(|i| if i < 128 { 0 } else { ram[i - 128] }),
             riot: Riot::default(),
             tia,
             cartridge,
-            lines: 0,
             frame_over: false,
             last_write: 0,
             switches: [0xFF, 0x3F],
         }
     }
 
+    /// The memory.
+    pub(super) fn ram(&self) -> &[u8; 128] {
+        &self.page.as_chunks().0[1]
+    }
+
+    /// A byte of memory, whose address has bit 7 set.
+    #[inline(always)]
+    pub(super) fn memory(&mut self, address: u16) -> &mut u8 {
+        &mut self.page[usize::from(address as u8)]
+    }
+
+    /// A pointer in memory.
+    #[inline(always)]
+    pub(super) fn memory_word(&self, address: u8) -> u16 {
+        let place = usize::from(address.min(0xFE));
+        u16::from_le_bytes([self.page[place], self.page[place + 1]])
+    }
+
     /// A read that ends at the given clock.
     #[inline(always)]
-    pub(super) fn read(&mut self, address: u16, clock: u64) -> u8 {
-        match self.cartridge.plain(address) {
+    pub(super) fn read(&mut self, operand: Operand, clock: u64) -> u8 {
+        match self.cartridge.plain(operand.address) {
             Some(value) => value,
-            None => self.read_elsewhere(address, clock),
+            None => self.read_elsewhere(operand, clock),
         }
     }
 
     /// A read in the zero page or the stack: memory, or else the TIA.
     #[inline(always)]
-    pub(super) fn read_page(&mut self, page: u16, place: u8, clock: u64) -> u8 {
-        if place & 0x80 != 0 {
-            self.ram[usize::from(place & 0x7F)]
+    pub(super) fn read_page(&mut self, operand: Operand, clock: u64) -> u8 {
+        if operand.address & 0x80 != 0 {
+            *self.memory(operand.address)
         } else {
-            self.read_elsewhere(page | u16::from(place), clock)
+            self.read_elsewhere(operand, clock)
         }
     }
 
     /// What is off the fast path: the chips, and the addresses of a cartridge at which something happens.
     #[inline(never)]
-    fn read_elsewhere(&mut self, address: u16, clock: u64) -> u8 {
+    pub(super) fn read_elsewhere(&mut self, operand: Operand, clock: u64) -> u8 {
+        let Operand { address, lines, .. } = operand;
         if address & 0x1000 != 0 {
-            self.cartridge.read(address, self.lines)
+            self.cartridge.read(address, lines)
         } else if address & 0x80 == 0 {
-            self.tia.read(address as u8 & 0x0F, clock) | self.lines & 0x3F
+            self.tia.read(address as u8 & 0x0F, clock) | lines & 0x3F
         } else if address & 0x200 == 0 {
-            self.ram[usize::from(address & 0x7F)]
+            *self.memory(address)
         } else {
             self.riot.read(address, clock, self.switches)
         }
@@ -80,9 +99,12 @@ impl Bus {
     #[must_use]
     pub(super) fn write_elsewhere(&mut self, address: u16, value: u8, clock: u64) -> u64 {
         if address & 0x1080 == 0 {
-            return self.write_tia(address as u8 & 0x3F, value, clock);
-        }
-        if address & 0x1000 != 0 {
+            let register = address as u8 & 0x3F;
+            if register == WSYNC {
+                return self.wait(clock);
+            }
+            self.write_tia(register, value, clock);
+        } else if address & 0x1000 != 0 {
             self.cartridge.write(address, value);
         } else {
             self.riot.write(address, value, clock);
@@ -90,18 +112,21 @@ impl Bus {
         clock
     }
 
-    /// A write to the TIA may end the frame, and WSYNC stops the processor until the end of the line.
-    #[inline]
-    fn write_tia(&mut self, register: u8, value: u8, clock: u64) -> u64 {
-        let after = if register == WSYNC {
-            self.tia.next_line(clock)
-        } else {
-            self.tia.write(register, value, clock);
-            clock
-        };
+    /// A write to any register of the TIA but WSYNC. It may end the frame.
+    #[inline(never)]
+    pub(super) fn write_tia(&mut self, register: u8, value: u8, clock: u64) {
+        self.tia.write(register, value, clock);
         self.last_write = clock;
         self.frame_over = self.tia.frame_over(clock);
-        after
+    }
+
+    /// A write to WSYNC, which stops the processor until the end of the line: the clock then.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn wait(&mut self, clock: u64) -> u64 {
+        self.last_write = clock;
+        self.frame_over = self.tia.frame_over(clock);
+        self.tia.next_line(clock)
     }
 
     /// What the program has at an address, without the effects of a read. Only the cartridge and the memory have any.
@@ -109,29 +134,22 @@ impl Bus {
         if address & 0x1000 != 0 {
             self.cartridge.peek(address)
         } else if address & 0x280 == 0x80 {
-            self.ram[usize::from(address & 0x7F)]
+            self.page[usize::from(address as u8)]
         } else {
             0
         }
     }
 
-    pub(super) fn read_word(&mut self, address: u16, clock: u64) -> u16 {
-        let low = self.read(address, clock);
-        u16::from_le_bytes([low, self.read(address.wrapping_add(1), clock)])
-    }
-
-    /// A pointer in the zero page. Its high byte is the last on the data lines.
-    #[inline(always)]
-    pub(super) fn read_zero_page_word(&mut self, pointer: u8, clock: u64) -> u16 {
-        let low = self.read_page(0, pointer, clock);
-        let high = self.read_page(0, pointer.wrapping_add(1), clock);
-        self.lines = high;
-        u16::from_le_bytes([low, high])
+    /// A pointer to where the program begins.
+    pub(super) fn read_vector(&mut self, address: u16, clock: u64) -> u16 {
+        let mut read = |address: u16| self.read(Operand::new(address, 0xFF), clock);
+        u16::from_le_bytes([read(address), read(address + 1)])
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
-        tape.bytes(&mut self.ram);
-        tape.byte(&mut self.lines);
+        tape.bytes(&mut self.page[128..]);
+        // Not used any more.
+        tape.byte(&mut 0);
         tape.flag(&mut self.frame_over);
         tape.long(&mut self.last_write);
         tape.bytes(&mut self.switches);

@@ -2,10 +2,11 @@
 //!
 //! A cartridge shows its contents in four windows of 1024 bytes. Reading or writing a *hot spot* moves the windows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Error;
-use super::cpu::CYCLES;
+use super::cpu::Place;
 use super::dpc::Dpc;
 use super::random::MersenneTwister;
 use super::tape::Tape;
@@ -27,36 +28,33 @@ pub(super) enum Scheme {
 
 /// Bytes of a bank.
 const BANK: usize = 4096;
+/// Bytes of a window.
+const WINDOW: usize = 1024;
+/// The hot spots of windows that move one by one.
+const HOT_WINDOWS: Range<u16> = 0xFE0..0xFF8;
 /// Bytes of the longest instruction.
-const LONGEST: u16 = 3;
+const LONGEST: usize = 3;
 
 /// Addresses that the processor tells apart. The upper half is the cartridge's.
-const ADDRESSES: usize = 8192;
+pub(super) const ADDRESSES: u16 = 8192;
 /// Most banks, with one for what is shown if windows move one by one.
 const BANKS: usize = 8;
 
-/// For each bank and each address, the instruction that starts there: its bytes and, in the highest byte, its cycles. 0 where reading one
-/// of the bytes may have an effect, or where it is not in the cartridge. All banks have a place, so that no index can lie outside.
-type Code = [u32; BANKS * ADDRESSES];
+/// What the processor finds at each address, with each bank. All banks have their places, so that no index can lie outside.
+type Map = [Place; BANKS * ADDRESSES as usize];
 
 /// A cartridge in its slot.
 #[derive(Clone)]
 pub(super) struct Cartridge {
-    /// The game; then, if its windows move one by one, what they show.
+    /// The game.
     contents: Arc<[u8]>,
-    /// The instructions of each bank of it, so that they are put together just once.
-    code: Arc<Code>,
-    /// Bytes of the game.
-    size: usize,
+    /// What is at the addresses of each bank, so that instructions are put together just once.
+    map: Arc<Map>,
     scheme: Scheme,
     /// Which kilobyte of the game each window shows.
     windows: [u8; 4],
-    /// Where in `contents` the windows begin, and where in `code`.
-    visible: usize,
-    visible_code: u16,
-    /// The addresses from `low` on, `plain` in number, of 8192 are read from the windows and nothing else happens there.
-    low: u16,
-    plain: u16,
+    /// Where in `map` the places are that are visible now.
+    visible: u16,
     /// Memory in the cartridge.
     ram: [u8; 128],
     dpc: Dpc,
@@ -73,34 +71,25 @@ impl Cartridge {
             bytes => return Err(Error::Size { bytes }),
         };
         // A cartridge of two kilobytes does not see address line 11.
-        let mut contents = rom.repeat(if rom.len() == 2048 { 2 } else { 1 });
-        let size = contents.len();
-        let windows = if scheme == Scheme::Parker { 4096 } else { 0 };
-        contents.resize(size + windows, 0);
-        let (low, high) = match scheme {
-            Scheme::Plain => (0x1000, 0x2000),
-            Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 }, 0x1000 + first),
-            Scheme::Parker => (0x1000, 0x1FE0),
-            Scheme::Activision => (0x1000, 0x1000),
-            Scheme::Dpc => (0x1080, 0x1FF8),
+        let contents = rom.repeat(if rom.len() == 2048 { 2 } else { 1 });
+        // Where reading has no effect. Any kilobyte but the last may be shown where there are no hot spots.
+        let plain = match scheme {
+            Scheme::Plain | Scheme::Parker => 0x1000..0x2000,
+            Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 })..0x1000 + first,
+            Scheme::Activision => 0x1000..0x1000,
+            Scheme::Dpc => 0x1080..0x1FF8,
         };
-        // Any kilobyte but the last one's may be shown where there are no hot spots.
-        let end = if scheme == Scheme::Parker { 0x2000 } else { high };
-        let mut code = Arc::new([0; BANKS * ADDRESSES]);
-        let banks = Arc::make_mut(&mut code).chunks_exact_mut(ADDRESSES);
-        for (bank, code) in contents.chunks_exact(BANK).zip(banks) {
-            put_together(&mut code[BANK..], bank, low, end);
+        let mut map = Arc::new([Place::ELSEWHERE; BANKS * ADDRESSES as usize]);
+        let banks = Arc::make_mut(&mut map).chunks_exact_mut(ADDRESSES.into());
+        for (bank, map) in contents.chunks_exact(BANK).zip(banks) {
+            fill(&mut map[BANK..], bank, &plain);
         }
         Ok(Self {
             contents: contents.into(),
-            code,
-            size,
+            map,
             scheme,
             windows: [0; 4],
             visible: 0,
-            visible_code: 0,
-            low,
-            plain: high - low,
             ram: [0; 128],
             dpc: Dpc::new(),
         })
@@ -111,7 +100,7 @@ impl Cartridge {
         match self.scheme {
             Scheme::Plain | Scheme::Activision => self.show(0),
             Scheme::Atari { ram, .. } => {
-                self.show(self.size / 4096 - 1);
+                self.show(self.banks() - 1);
                 if ram {
                     self.ram.fill_with(|| random.draw() as u8);
                 }
@@ -124,43 +113,57 @@ impl Cartridge {
         }
     }
 
+    /// Banks of the game.
+    fn banks(&self) -> usize {
+        if self.scheme == Scheme::Dpc { 2 } else { self.contents.len() / BANK }
+    }
+
     /// Shows a bank of four kilobytes in all windows.
     fn show(&mut self, bank: usize) {
-        self.visible = bank * BANK;
-        self.visible_code = (bank * ADDRESSES) as u16;
+        self.visible = bank as u16 * ADDRESSES;
     }
 
     /// Shows four kilobytes of the game in the windows, for games whose windows move one by one.
     fn show_windows(&mut self, kilobytes: [u8; 4]) {
-        self.windows = kilobytes;
-        let bank = self.size / BANK;
-        self.show(bank);
-        let (game, windows) = Arc::make_mut(&mut self.contents).split_at_mut(self.size);
-        let (banks, shown) = Arc::make_mut(&mut self.code).split_at_mut(bank * ADDRESSES);
-        let shown = &mut shown[BANK..ADDRESSES];
-        let code = shown.chunks_exact_mut(1024);
-        for ((window, code), kilobyte) in windows.chunks_exact_mut(1024).zip(code).zip(kilobytes) {
-            let start = usize::from(kilobyte & 7) * 1024;
-            window.copy_from_slice(&game[start..][..1024]);
-            code.copy_from_slice(&banks[start / BANK * ADDRESSES + BANK + start % BANK..][..1024]);
-            // What starts here goes on in the next window, whatever that shows.
-            code[1024 - usize::from(LONGEST - 1)..].fill(0);
+        self.show(self.banks());
+        for (window, kilobyte) in kilobytes.into_iter().enumerate() {
+            self.show_window(window, kilobyte);
         }
-        // The hot spots are at the end of what is shown.
-        shown[usize::from(self.plain - (LONGEST - 1))..].fill(0);
     }
 
-    /// The instruction at an address: its bytes, then its cycles. 0 if reading it may have an effect.
+    fn show_window(&mut self, window: usize, kilobyte: u8) {
+        self.windows[window] = kilobyte;
+        let map = Arc::make_mut(&mut self.map).as_mut_slice();
+        let (game, shown) = map.split_at_mut(self.visible.into());
+        let start = usize::from(kilobyte & 7) * WINDOW;
+        let start = start / BANK * usize::from(ADDRESSES) + BANK + start % BANK;
+        let shown = &mut shown[BANK + window * WINDOW..][..WINDOW];
+        shown.copy_from_slice(&game[start..][..WINDOW]);
+        // What starts here goes on in the next window, whatever that shows.
+        shown[WINDOW + 1 - LONGEST..].iter_mut().for_each(Place::cut);
+        if window == 3 {
+            let spots = usize::from(HOT_WINDOWS.start) - 3 * WINDOW;
+            shown[spots + 1 - LONGEST..spots].iter_mut().for_each(Place::cut);
+            shown[spots..].iter_mut().for_each(Place::hide);
+        }
+    }
+
+    /// Where in the map an address is now.
     #[inline(always)]
-    pub(super) fn code(&self, address: u16) -> u32 {
-        self.code[usize::from(self.visible_code | address & 0x1FFF)]
+    pub(super) fn at(&self, address: u16) -> u16 {
+        self.visible | address & (ADDRESSES - 1)
+    }
+
+    /// What is at a place in the map.
+    #[inline(always)]
+    pub(super) fn place(&self, at: u16) -> Place {
+        self.map[usize::from(at)]
     }
 
     /// A read that has no effect, if the address is such a one.
     #[inline(always)]
     pub(super) fn plain(&self, address: u16) -> Option<u8> {
-        let plain = (address & 0x1FFF).wrapping_sub(self.low) < self.plain;
-        plain.then(|| self.peek(address))
+        self.place(self.at(address)).plain()
     }
 
     /// Any read.
@@ -172,9 +175,8 @@ impl Cartridge {
     }
 
     /// What is visible at an address.
-    #[inline(always)]
     pub(super) fn peek(&self, address: u16) -> u8 {
-        self.contents[self.visible + usize::from(address & 0xFFF)]
+        self.place(self.at(address)).byte()
     }
 
     pub(super) fn write(&mut self, address: u16, value: u8) {
@@ -211,7 +213,7 @@ impl Cartridge {
                 self.switch(place, first);
             }
         }
-        self.peek(place)
+        self.peek(address)
     }
 
     #[inline(never)]
@@ -239,41 +241,46 @@ impl Cartridge {
     }
 
     fn switch_window(&mut self, place: u16) {
-        if let 0xFE0..=0xFF7 = place {
-            let mut windows = self.windows;
-            windows[usize::from(place - 0xFE0) / 8] = place as u8 & 7;
-            self.show_windows(windows);
+        if HOT_WINDOWS.contains(&place) {
+            let (window, kilobyte) = (usize::from(place - HOT_WINDOWS.start) / 8, place as u8 & 7);
+            if self.windows[window] != kilobyte {
+                self.show_window(window, kilobyte);
+            }
         }
     }
 
     fn switch(&mut self, place: u16, first: u16) {
-        let banks = if self.scheme == Scheme::Dpc { 2 } else { self.size / 4096 };
         let bank = usize::from(place.wrapping_sub(first));
-        if bank < banks {
+        if bank < self.banks() {
             self.show(bank);
         }
     }
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
         tape.bytes(&mut self.windows);
-        let mut bank = (self.visible / 4096) as u8;
+        let mut bank = (self.visible / ADDRESSES) as u8;
         tape.byte(&mut bank);
         if self.scheme == Scheme::Parker {
             self.show_windows(self.windows);
         } else {
-            self.show(usize::from(bank).min(self.size / 4096 - 1));
+            self.show(usize::from(bank).min(self.banks() - 1));
         }
         tape.bytes(&mut self.ram);
         self.dpc.state(tape);
     }
 }
 
-/// Puts the instructions of a bank together, where the addresses from `low` up to `high` are plain.
-fn put_together(code: &mut [u32], bank: &[u8], low: u16, high: u16) {
-    for address in low..high.saturating_sub(LONGEST - 1).max(low) {
-        let place = usize::from(address & 0xFFF);
-        let bytes = [bank[place], bank[place + 1], bank[place + 2], CYCLES[usize::from(bank[place])]];
-        code[place] = u32::from_le_bytes(bytes);
+/// What the processor finds in a bank, where these addresses are plain.
+fn fill(map: &mut [Place], bank: &[u8], plain: &Range<u16>) {
+    for (i, place) in map.iter_mut().enumerate() {
+        let code = std::array::from_fn(|k| bank.get(i + k).copied().unwrap_or(0));
+        let address = i as u16 + 0x1000;
+        *place = Place::new(code);
+        if !plain.contains(&address) {
+            place.hide();
+        } else if !plain.contains(&(address + LONGEST as u16 - 1)) {
+            place.cut();
+        }
     }
 }
 

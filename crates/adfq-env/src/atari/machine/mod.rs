@@ -146,7 +146,7 @@ impl Machine {
 
     /// The 128 bytes of memory.
     pub fn ram(&self) -> &[u8; 128] {
-        &self.bus.ram
+        self.bus.ram()
     }
 
     /// Palette indices, [`height`](Self::height) rows of 160.

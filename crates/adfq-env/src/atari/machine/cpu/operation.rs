@@ -2,13 +2,12 @@
 //!
 //! Where the operand is, and what the program does next, is the business of the processor itself.
 
-use super::{Bus, Cpu};
+use super::{Bus, Cpu, Operand};
 
 impl Cpu {
     #[inline(always)]
     pub(super) fn flags(&mut self, value: u8) {
-        self.negative = value;
-        self.nonzero = value;
+        self.result = value.into();
     }
 
     #[inline(always)]
@@ -45,16 +44,30 @@ impl Cpu {
     }
 
     #[inline(always)]
-    pub(super) fn compare(&mut self, register: u8, value: u8) {
+    fn compare(&mut self, register: u8, value: u8) {
         self.carry = register >= value;
         self.flags(register.wrapping_sub(value));
     }
 
     #[inline(always)]
+    pub(super) fn compare_a(&mut self, value: u8) {
+        self.compare(self.a, value);
+    }
+
+    #[inline(always)]
+    pub(super) fn compare_x(&mut self, value: u8) {
+        self.compare(self.x, value);
+    }
+
+    #[inline(always)]
+    pub(super) fn compare_y(&mut self, value: u8) {
+        self.compare(self.y, value);
+    }
+
+    #[inline(always)]
     pub(super) fn bit(&mut self, value: u8) {
-        self.negative = value;
-        self.overflow = value & 0x40 != 0;
-        self.nonzero = self.a & value;
+        self.result = u16::from_le_bytes([self.a & value, value]);
+        self.overflow = value << 1;
     }
 
     #[inline(always)]
@@ -66,7 +79,7 @@ impl Cpu {
         }
         let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
         let result = sum as u8;
-        self.overflow = (self.a ^ result) & (value ^ result) & 0x80 != 0;
+        self.overflow = (self.a ^ result) & (value ^ result);
         self.carry = sum > 0xFF;
         self.load_a(result);
     }
@@ -138,50 +151,64 @@ impl Cpu {
 
     /// DCP.
     #[inline(always)]
-    pub(super) fn decrement_compare(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::decrement);
+    pub(super) fn decrement_compare(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::decrement);
         self.compare(self.a, result);
+        over
     }
 
     /// ISB.
     #[inline(always)]
-    pub(super) fn increment_subtract(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::increment);
+    pub(super) fn increment_subtract(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::increment);
         self.subtract(result);
+        over
     }
 
     /// SLO.
     #[inline(always)]
-    pub(super) fn shift_left_or(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::shift_left);
+    pub(super) fn shift_left_or(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::shift_left);
         self.or(result);
+        over
     }
 
     /// RLA.
     #[inline(always)]
-    pub(super) fn rotate_left_and(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::rotate_left);
+    pub(super) fn rotate_left_and(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::rotate_left);
         self.and(result);
+        over
     }
 
     /// SRE.
     #[inline(always)]
-    pub(super) fn shift_right_exclusive_or(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::shift_right);
+    pub(super) fn shift_right_exclusive_or(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::shift_right);
         self.exclusive_or(result);
+        over
     }
 
     /// RRA.
     #[inline(always)]
-    pub(super) fn rotate_right_add(&mut self, bus: &mut Bus, address: u16) {
-        let result = self.modify(bus, address, Self::rotate_right);
+    pub(super) fn rotate_right_add(&mut self, bus: &mut Bus, operand: Operand) -> bool {
+        let (result, over) = self.modify(bus, operand, Self::rotate_right);
         self.add(result);
+        over
     }
 
     /// The stores that mix the high byte of the address into the value.
     #[inline(always)]
-    pub(super) fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) {
-        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1));
+    pub(super) fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) -> bool {
+        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1))
+    }
+
+    /// SBX: A and X less the operand, without a borrow, into X.
+    #[inline(always)]
+    pub(super) fn subtract_from_both(&mut self, value: u8) {
+        let both = self.a & self.x;
+        self.compare(both, value);
+        self.x = both.wrapping_sub(value);
     }
 
     /// ARR: AND, then ROR with flags of its own.
@@ -191,26 +218,26 @@ impl Cpu {
         let result = both >> 1 | u8::from(self.carry) << 7;
         self.load_a(result);
         self.carry = result & 0x40 != 0;
-        self.overflow = (result ^ result << 1) & 0x40 != 0;
+        self.overflow = (result ^ result << 1) << 1;
     }
 }
 
-/// ADC in decimal mode: the sum, carry and overflow.
+/// ADC in decimal mode: the sum, carry, and overflow in the top bit.
 #[cold]
 #[inline(never)]
-fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, u8) {
     let sum = decimal(a) + decimal(value) + i16::from(carry);
     let result = to_decimal(sum);
-    (result, sum > 99, (a ^ result) & 0x80 != 0 && (a ^ value) & 0x80 == 0)
+    (result, sum > 99, (a ^ result) & !(a ^ value))
 }
 
-/// SBC in decimal mode: the difference, carry and overflow.
+/// SBC in decimal mode: the difference, carry, and overflow in the top bit.
 #[cold]
 #[inline(never)]
-fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, bool) {
+fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, u8) {
     let difference = decimal(a) - decimal(value) - i16::from(!carry);
     let result = to_decimal(difference + 100);
-    (result, difference >= 0, (a ^ value) & 0x80 != 0 && (a ^ result) & 0x80 != 0)
+    (result, difference >= 0, (a ^ value) & (a ^ result))
 }
 
 /// The number that two decimal digits stand for.

@@ -1,0 +1,144 @@
+//! What is at an address: a byte, and the instruction that starts with it.
+
+/// An instruction as the processor runs it: a byte that says what to do, and the two bytes after the opcode.
+///
+/// What to do is the opcode itself for nearly all of them. Many opcodes of the chip do what another does; their numbers are free,
+/// and stand for instructions about whose operand more is known.
+#[derive(Clone, Copy)]
+#[repr(align(4))]
+pub(in super::super) struct Place {
+    what: u8,
+    byte: u8,
+    operand: u16,
+}
+
+/// Nothing is known: reading the byte, or one of those after it, may have an effect.
+pub(super) const ELSEWHERE: u8 = 0x12;
+/// Reading the byte has no effect, but the instruction is not known.
+pub(super) const CUT: u8 = 0x22;
+/// Stores in a register of the TIA, and in the one that stops the processor.
+pub(super) const STORE_A_TIA: u8 = 0x00;
+pub(super) const STORE_X_TIA: u8 = 0x32;
+pub(super) const STORE_Y_TIA: u8 = 0x42;
+pub(super) const WAIT: u8 = 0xFF;
+/// LDA (pointer),Y where the pointer is in memory.
+pub(super) const LOAD_A_AT: u8 = 0x52;
+/// BRK and ISB absolute,X, whose own numbers are taken. The least and the greatest number are of instructions that are frequent: then the compiler
+/// knows that no number lies outside of its table.
+pub(super) const BRK: u8 = 0x62;
+pub(super) const ISB_ABSX: u8 = 0x72;
+
+/// The register of the TIA that stops the processor.
+const WSYNC: u8 = 0x02;
+
+impl Place {
+    pub(in super::super) const ELSEWHERE: Self = Self { what: ELSEWHERE, byte: 0, operand: 0 };
+
+    /// The instruction with these bytes, of which it needs just so many as it has.
+    pub(in super::super) fn new([opcode, low, high]: [u8; 3]) -> Self {
+        Self { what: what(opcode, low), byte: opcode, operand: u16::from_le_bytes([low, high]) }
+    }
+
+    /// From now on nothing is known.
+    pub(in super::super) fn hide(&mut self) {
+        self.what = ELSEWHERE;
+    }
+
+    /// From now on only the byte is known.
+    pub(in super::super) fn cut(&mut self) {
+        self.what = CUT;
+    }
+
+    /// The byte, if reading it has no effect.
+    #[inline(always)]
+    pub(in super::super) fn plain(self) -> Option<u8> {
+        (self.what != ELSEWHERE).then_some(self.byte)
+    }
+
+    /// The byte.
+    pub(in super::super) fn byte(self) -> u8 {
+        self.byte
+    }
+
+    /// What to do.
+    #[inline(always)]
+    pub(super) fn what(self) -> u8 {
+        self.what
+    }
+
+    /// The two bytes after the opcode.
+    #[inline(always)]
+    pub(super) fn operand(self) -> u16 {
+        self.operand
+    }
+}
+
+/// What to do for an opcode, if this byte is its operand.
+fn what(opcode: u8, operand: u8) -> u8 {
+    match (opcode, operand) {
+        (0x84..=0x86, WSYNC | 0x42) => WAIT,
+        (0x84, ..0x80) => STORE_Y_TIA,
+        (0x85, ..0x80) => STORE_A_TIA,
+        (0x86, ..0x80) => STORE_X_TIA,
+        (0xB1, 0x80..=0xFE) => LOAD_A_AT,
+        _ => same(opcode),
+    }
+}
+
+/// The opcode that stands for all that do the same.
+fn same(opcode: u8) -> u8 {
+    match opcode {
+        0x00 => BRK,
+        0xFF => ISB_ABSX,
+        // The chip locks up.
+        0x12 | 0x22 | 0x32 | 0x42 | 0x52 | 0x62 | 0x72 | 0x92 | 0xB2 | 0xD2 | 0xF2 => 0x02,
+        0xEB => 0xE9,
+        0x2B => 0x0B,
+        // They do nothing, but may read.
+        0x82 | 0x89 | 0xC2 | 0xE2 => 0x80,
+        0x44 | 0x64 => 0x04,
+        0x34 | 0x54 | 0x74 | 0xD4 | 0xF4 => 0x14,
+        0x3C | 0x5C | 0x7C | 0xDC | 0xFC => 0x1C,
+        0x1A | 0x3A | 0x5A | 0x7A | 0xDA | 0xFA => 0xEA,
+        _ => opcode,
+    }
+}
+
+/// Cycles of what there is to do, without those for a branch taken or a page crossed.
+pub(super) const fn cycles(what: u8) -> u8 {
+    match what {
+        BRK | ISB_ABSX => 7,
+        STORE_A_TIA | STORE_X_TIA | STORE_Y_TIA | WAIT => 3,
+        LOAD_A_AT => 5,
+        _ => CYCLES[what as usize],
+    }
+}
+
+/// Bytes of an instruction. The low five bits of an opcode tell its addressing mode, but for some.
+pub(super) const fn length(what: u8) -> u8 {
+    match what {
+        BRK => 1,
+        ISB_ABSX => 3,
+        STORE_A_TIA | STORE_X_TIA | STORE_Y_TIA | WAIT | LOAD_A_AT => 2,
+        _ => match what & 0x1F {
+            0x00 if what == 0x20 => 3,
+            0x00 | 0x02 if what >= 0x80 => 2,
+            0x00 | 0x02 | 0x08 | 0x0A | 0x12 | 0x18 | 0x1A => 1,
+            0x0C..=0x0F | 0x19 | 0x1B..=0x1F => 3,
+            _ => 2,
+        },
+    }
+}
+
+/// Cycles of each opcode.
+#[rustfmt::skip]
+const CYCLES: [u8; 256] = [
+    7, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 4, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 3, 2, 2, 2, 3, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    6, 6, 2, 8, 3, 3, 5, 5, 4, 2, 2, 2, 5, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    2, 6, 2, 6, 3, 3, 3, 3, 2, 2, 2, 2, 4, 4, 4, 4,  2, 6, 2, 6, 4, 4, 4, 4, 2, 5, 2, 5, 5, 5, 5, 5,
+    2, 6, 2, 6, 3, 3, 3, 3, 2, 2, 2, 2, 4, 4, 4, 4,  2, 5, 2, 5, 4, 4, 4, 4, 2, 4, 2, 4, 4, 4, 4, 4,
+    2, 6, 2, 8, 3, 3, 5, 5, 2, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+    2, 6, 2, 8, 3, 3, 5, 5, 2, 2, 2, 2, 4, 4, 6, 6,  2, 5, 2, 8, 4, 4, 6, 6, 2, 4, 2, 7, 4, 4, 7, 7,
+];
