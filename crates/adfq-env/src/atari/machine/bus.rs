@@ -21,8 +21,6 @@ pub(super) struct Bus {
     pub(super) riot: Riot,
     pub(super) tia: Tia,
     pub(super) cartridge: Cartridge,
-    /// Whether the frame is over.
-    pub(super) frame_over: bool,
     /// The clock of the last write to the TIA.
     pub(super) last_write: u64,
     /// What the ports A and B read: the joysticks and the switches of the console.
@@ -36,7 +34,6 @@ impl Bus {
             riot: Riot::default(),
             tia,
             cartridge,
-            frame_over: false,
             last_write: 0,
             switches: [0xFF, 0x3F],
         }
@@ -113,20 +110,18 @@ impl Bus {
     }
 
     /// A write to any register of the TIA but WSYNC. It may end the frame.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn write_tia(&mut self, register: u8, value: u8, clock: u64) {
-        self.tia.write(register, value, clock);
         self.last_write = clock;
-        self.frame_over = self.tia.frame_over(clock);
+        self.tia.write(register, value, clock);
     }
 
-    /// A write to WSYNC, which stops the processor until the end of the line: the clock then.
+    /// A write to WSYNC, which stops the processor: the clock when it goes on.
     #[inline(always)]
     #[must_use]
     pub(super) fn wait(&mut self, clock: u64) -> u64 {
         self.last_write = clock;
-        self.frame_over = self.tia.frame_over(clock);
-        self.tia.next_line(clock)
+        self.tia.wait(clock)
     }
 
     /// What the program has at an address, without the effects of a read. Only the cartridge and the memory have any.
@@ -148,9 +143,8 @@ impl Bus {
 
     pub(super) fn state(&mut self, tape: &mut Tape) {
         tape.bytes(&mut self.page[128..]);
-        // Not used any more.
-        tape.byte(&mut 0);
-        tape.flag(&mut self.frame_over);
+        // Two bytes that had a meaning once.
+        tape.bytes(&mut [0; 2]);
         tape.long(&mut self.last_write);
         tape.bytes(&mut self.switches);
         self.riot.state(tape);

@@ -139,7 +139,6 @@ impl Machine {
         self.bus.switches = [pins.directions, switches];
         self.bus.tia.set_pins(pins.buttons, pins.charge);
         self.bus.tia.begin_frame(self.cpu.clock, draw);
-        self.bus.frame_over = false;
         self.cpu.run(&mut self.bus, INSTRUCTIONS);
         self.bus.tia.pause(self.bus.last_write);
     }

@@ -104,7 +104,7 @@ impl Cpu {
         }
         self.clock = bus.write_elsewhere(address, value, self.clock);
         self.at = bus.cartridge.at(self.at);
-        bus.frame_over
+        bus.tia.is_over()
     }
 
     /// In the zero page or the stack.
@@ -115,21 +115,21 @@ impl Cpu {
             return false;
         }
         self.clock = bus.write_elsewhere(address, value, self.clock);
-        bus.frame_over
+        bus.tia.is_over()
     }
 
     /// In a register of the TIA in the zero page.
     #[inline(always)]
     pub(super) fn write_tia(&mut self, bus: &mut Bus, register: u8, value: u8) -> bool {
         bus.write_tia(register & 0x3F, value, self.clock);
-        bus.frame_over
+        bus.tia.is_over()
     }
 
     /// In the register of the TIA that stops the processor until the end of the line.
     #[inline(always)]
     pub(super) fn wait(&mut self, bus: &mut Bus) -> bool {
         self.clock = bus.wait(self.clock);
-        bus.frame_over
+        bus.tia.is_over()
     }
 
     /// Reads, changes and writes back. The result, and whether the frame is over.

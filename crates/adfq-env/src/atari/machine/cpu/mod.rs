@@ -55,7 +55,7 @@ impl Cpu {
     pub(super) fn run(&mut self, bus: &mut Bus, limit: u32) {
         self.instructions = limit;
         self.jump(bus, self.pc());
-        while !bus.frame_over && self.instructions > 0 {
+        while !bus.tia.is_over() && self.instructions > 0 {
             if self.instructions > MANY { self.run_on(bus) } else { self.run_one(bus) }
         }
         self.settle(bus);
@@ -87,7 +87,7 @@ impl Cpu {
         let mut cpu = self.clone();
         cpu.run_one(bus);
         *self = cpu;
-        bus.frame_over | self.has_few_left()
+        bus.tia.is_over() | self.has_few_left()
     }
 
     /// A program that ran beyond the last address goes on at the first.

@@ -31,18 +31,21 @@ impl Mask {
         Self([self.0[0] | other.0[0], self.0[1] | other.0[1], self.0[2] | other.0[2]])
     }
 
-    /// Adds the pixels of a pattern whose bit 0 is at `x`. What leaves the line on the right enters on the left, as the
+    /// The pixels of a pattern of at most 80 bits whose bit 0 is at `x`. What leaves the line on the right enters on the left, as the
     /// counters of the chip have it.
     #[inline]
-    pub(super) fn add(&mut self, pattern: u32, x: u8) {
-        let wide = u128::from(pattern) << (x % 64);
-        let (low, high) = (wide as u64, (wide >> 64) as u64);
-        // All ones for the word in which `x` lies: cheaper than a branch.
-        let is = |word: u8| u64::from(x / 64 == word).wrapping_neg();
-        self.0[0] |= low & is(0) | low >> 32 & is(2);
-        self.0[1] |= high & is(0) | low & is(1);
-        // The last word has 32 pixels.
-        self.0[2] |= high & is(1) | low & 0xFFFF_FFFF & is(2);
+    pub(super) fn at(pattern: u128, x: u8) -> Self {
+        let (low, high) = (pattern as u64, (pattern >> 64) as u64);
+        let shift = u32::from(x) % 64;
+        // What a shift pushes out of a word.
+        let out = |word: u64| word >> 1 >> (63 - shift);
+        let [a, b, c] = [low << shift, out(low) | high << shift, out(high)];
+        // From the word in which `x` lies on. The last word has 32 pixels.
+        match x / 64 {
+            0 => Self([a, b, c]),
+            1 => Self([b >> 32 | c << 32, a, b & 0xFFFF_FFFF]),
+            _ => Self([a >> 32 | b << 32, b >> 32 | c << 32, a & 0xFFFF_FFFF]),
+        }
     }
 }
 
@@ -60,5 +63,24 @@ fn below(bit: i32) -> u64 {
         u64::MAX
     } else {
         (1 << bit) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_go_round_the_line() {
+        for pattern in [1_u128, 0xFF, 0xFFFF_FFFF, 0xB1 | 0x8D << 16 | 0x01 << 32 | 0x81 << 64] {
+            for x in 0..WIDTH {
+                let mut expected = Mask::EMPTY;
+                for bit in (0..80).filter(|bit| pattern >> bit & 1 == 1) {
+                    let pixel = (x + bit) % WIDTH;
+                    expected = expected.or(&Mask::span(pixel, pixel + 1));
+                }
+                assert_eq!(Mask::at(pattern, x as u8), expected, "{pattern:x} at {x}");
+            }
+        }
     }
 }

@@ -228,16 +228,30 @@ impl Tia {
         }
     }
 
-    /// Whether the program has ended the frame, or the frame is as long as ALE lets it be.
-    #[inline]
-    pub(super) fn frame_over(&mut self, written_at: u64) -> bool {
-        self.ended |= written_at >= self.frame_limit;
+    /// Whether the frame is over: the program has ended it, or it is as long as ALE lets it be.
+    #[inline(always)]
+    pub(super) fn is_over(&self) -> bool {
         self.ended
+    }
+
+    /// A frame that is too long ends with this write.
+    #[inline(always)]
+    fn end_if_long(&mut self, written_at: u64) {
+        if written_at >= self.frame_limit {
+            self.ended = true;
+        }
+    }
+
+    /// A write to WSYNC, which stops the processor until the start of the next line: the clock then. If that is now, it does not stop.
+    #[inline(always)]
+    pub(super) fn wait(&mut self, clock: u64) -> u64 {
+        self.end_if_long(clock);
+        self.next_line(clock)
     }
 
     /// The start of the next line; now, if that is the start of one.
     #[inline]
-    pub(super) fn next_line(&self, clock: u64) -> u64 {
+    fn next_line(&self, clock: u64) -> u64 {
         let gone = (clock - self.line_start) as u32;
         clock + u64::from(gone.next_multiple_of(LINE as u32) - gone)
     }
@@ -345,13 +359,11 @@ impl Tia {
     /// The objects that the registers show, wherever they are. All others have no pixels.
     #[inline]
     fn may_be_present(&self) -> u8 {
-        let player = |i: usize| if self.delayed[i] { self.old_graphics[i] } else { self.graphics[i] };
-        let ball = if self.delayed_ball { self.old_ball } else { self.ball };
-        u8::from(player(0) != 0) << P0
-            | u8::from(player(1) != 0) << P1
+        u8::from(self.shown_graphics(0) != 0) << P0
+            | u8::from(self.shown_graphics(1) != 0) << P1
             | u8::from(self.missiles[0]) << M0
             | u8::from(self.missiles[1]) << M1
-            | u8::from(ball) << BALL
+            | u8::from(self.shows_ball()) << BALL
             | u8::from(self.playfield != [0; 3]) << PLAYFIELD
     }
 
@@ -360,21 +372,15 @@ impl Tia {
         let stale = std::mem::take(&mut self.stale);
         for i in 0..2 {
             if stale & 1 << (P0 + i) != 0 {
-                let graphics = if self.delayed[i] { self.old_graphics[i] } else { self.graphics[i] };
-                self.masks[P0 + i] =
-                    objects::player(graphics, self.reflected[i], self.nusiz[i], self.x[P0 + i], self.main[i]);
+                self.masks[P0 + i] = self.player(i);
             }
             if stale & 1 << (M0 + i) != 0 {
-                let look = if i == 0 { self.stars.look } else { Look::Usual };
-                let shown = self.missiles[i] && !self.locked[i] && look != Look::Hidden;
-                let nusiz = if look == Look::Wide { self.nusiz[i] | 0x10 } else { self.nusiz[i] };
-                self.masks[M0 + i] =
-                    if shown { objects::missile(nusiz, self.x[M0 + i]) } else { Mask::EMPTY };
+                self.masks[M0 + i] = self.missile(i);
             }
         }
         if stale & 1 << BALL != 0 {
-            let shown = if self.delayed_ball { self.old_ball } else { self.ball };
-            self.masks[BALL] = if shown { objects::ball(self.ctrlpf, self.x[BALL]) } else { Mask::EMPTY };
+            self.masks[BALL] =
+                if self.shows_ball() { objects::ball(self.ctrlpf, self.x[BALL]) } else { Mask::EMPTY };
         }
         if stale & 1 << PLAYFIELD != 0 {
             self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
@@ -392,6 +398,30 @@ impl Tia {
             any = any.or(mask);
             left &= left - 1;
         }
+    }
+
+    fn player(&self, i: usize) -> Mask {
+        objects::player(self.shown_graphics(i), self.reflected[i], self.nusiz[i], self.x[P0 + i], self.main[i])
+    }
+
+    fn missile(&self, i: usize) -> Mask {
+        let look = if i == 0 { self.stars.look } else { Look::Usual };
+        if !self.missiles[i] || self.locked[i] || look == Look::Hidden {
+            return Mask::EMPTY;
+        }
+        let nusiz = if look == Look::Wide { self.nusiz[i] | 0x10 } else { self.nusiz[i] };
+        objects::missile(nusiz, self.x[M0 + i])
+    }
+
+    /// The graphics of a player, with vertical delay.
+    #[inline]
+    fn shown_graphics(&self, i: usize) -> u8 {
+        if self.delayed[i] { self.old_graphics[i] } else { self.graphics[i] }
+    }
+
+    #[inline]
+    fn shows_ball(&self) -> bool {
+        if self.delayed_ball { self.old_ball } else { self.ball }
     }
 
     /// Whether the clocks of a state that was restored can be.

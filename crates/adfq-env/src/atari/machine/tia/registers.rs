@@ -7,17 +7,87 @@ use super::stars::Look;
 use super::{BALL, LINE, M0, M1, P0, P1, PLAYFIELD, Tia};
 
 impl Tia {
-    /// A write to any register but WSYNC.
+    /// A write to any register but WSYNC. Many are not seen: no pixel and no collision shows them. They are to registers of sound and motion,
+    /// of values that are there already, to what is delayed, of colours of a frame that is not drawn. Then nothing needs to be drawn first.
+    #[inline(never)]
     pub(in super::super) fn write(&mut self, register: u8, value: u8, now: u64) {
-        if self.write_unseen(register, value, now) {
-            return;
+        self.end_if_long(now);
+        let seen = match register {
+            0x01 => self.vblank != value,
+            0x04 => self.is_new_size(0, value),
+            0x05 => self.is_new_size(1, value),
+            0x06 | 0x07 | 0x08 | 0x09 => {
+                let value = self.colours.of(value);
+                let drawn = self.picture.is_drawn();
+                let colour = self.colours.register(register);
+                let seen = *colour != value && drawn;
+                if !seen {
+                    *colour = value;
+                }
+                seen
+            }
+            0x0A => self.ctrlpf != value || self.reflected_playfield != (value & 1 != 0),
+            0x0B | 0x0C => self.reflected[usize::from(register - 0x0B)] != (value & 8 != 0),
+            0x0D | 0x0E | 0x0F => self.playfield[usize::from(register - 0x0D)] != value,
+            0x1B => {
+                let seen = !self.delayed[0] && self.graphics[0] != value
+                    || self.delayed[1] && self.old_graphics[1] != self.graphics[1];
+                if !seen {
+                    self.write_first_graphics(value);
+                }
+                seen
+            }
+            0x1C => {
+                let seen = !self.delayed[1] && self.graphics[1] != value
+                    || self.delayed[0] && self.old_graphics[0] != self.graphics[0]
+                    || self.delayed_ball && self.old_ball != self.ball;
+                if !seen {
+                    self.write_second_graphics(value);
+                }
+                seen
+            }
+            0x1D | 0x1E => self.missiles[usize::from(register - 0x1D)] != (value & 2 != 0),
+            0x1F => {
+                let seen = !self.delayed_ball && self.ball != (value & 2 != 0);
+                if !seen {
+                    self.ball = value & 2 != 0;
+                }
+                seen
+            }
+            0x22 => {
+                self.stars.change(self.motion[M0], value, now.wrapping_sub(self.moved_at));
+                self.motion[M0] = value;
+                false
+            }
+            0x20 | 0x21 | 0x23 | 0x24 => {
+                self.motion[usize::from(register - 0x20)] = value;
+                false
+            }
+            0x2B => {
+                self.motion = [0; 5];
+                false
+            }
+            0x00 | 0x10 | 0x11 | 0x12 | 0x13 | 0x14 | 0x25 | 0x26 | 0x27 | 0x28 | 0x29 | 0x2A | 0x2C => true,
+            _ => false,
+        };
+        if seen {
+            self.write_seen(register, value, now);
         }
+    }
+
+    /// Whether a size is not the one that is there, or changes more than the size.
+    #[inline]
+    fn is_new_size(&self, i: usize, value: u8) -> bool {
+        self.nusiz[i] != value || !self.main[i] || self.stars.look != Look::Usual
+    }
+
+    #[inline(never)]
+    fn write_seen(&mut self, register: u8, value: u8, now: u64) {
         self.catch_up(now, delay(register, self.pixel(now)));
         self.like_above = false;
         match register {
             0x00 => self.write_vsync(value, now),
             0x01 => self.write_vblank(value, now),
-            0x03 => {}
             0x04 | 0x05 => {
                 let i = usize::from(register - 0x04);
                 self.nusiz[i] = value;
@@ -25,14 +95,14 @@ impl Tia {
                 self.usual_look(i);
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
-            0x06..=0x09 => *self.colours.register(register) = self.colours.of(value),
+            0x06 | 0x07 | 0x08 | 0x09 => *self.colours.register(register) = self.colours.of(value),
             0x0A => self.write_ctrlpf(value, now),
             0x0B | 0x0C => {
                 let i = usize::from(register - 0x0B);
                 self.reflected[i] = value & 8 != 0;
                 self.stale |= 1 << (P0 + i);
             }
-            0x0D..=0x0F => {
+            0x0D | 0x0E | 0x0F => {
                 self.playfield[usize::from(register - 0x0D)] = value;
                 self.stale |= 1 << PLAYFIELD;
             }
@@ -71,69 +141,6 @@ impl Tia {
             0x2A => self.move_objects(now),
             0x2C => self.collisions.clear(),
             _ => {}
-        }
-    }
-
-    /// Writes that no pixel and no collision shows: to registers of sound and motion, of values that are there already, to
-    /// what is delayed, of colours of a frame that is not drawn. They are done here, and nothing needs to be drawn first.
-    #[inline]
-    fn write_unseen(&mut self, register: u8, value: u8, now: u64) -> bool {
-        match register {
-            0x01 => self.vblank == value,
-            0x04 | 0x05 => {
-                let i = usize::from(register - 0x04);
-                self.nusiz[i] == value && self.main[i] && self.stars.look == Look::Usual
-            }
-            0x06..=0x09 => {
-                let value = self.colours.of(value);
-                let colour = self.colours.register(register);
-                let seen = *colour != value && self.picture.is_drawn();
-                if !seen {
-                    *colour = value;
-                }
-                !seen
-            }
-            0x0A => self.ctrlpf == value && self.reflected_playfield == (value & 1 != 0),
-            0x0B | 0x0C => self.reflected[usize::from(register - 0x0B)] == (value & 8 != 0),
-            0x0D..=0x0F => self.playfield[usize::from(register - 0x0D)] == value,
-            0x1B => {
-                let seen = !self.delayed[0] && self.graphics[0] != value
-                    || self.delayed[1] && self.old_graphics[1] != self.graphics[1];
-                if !seen {
-                    self.write_first_graphics(value);
-                }
-                !seen
-            }
-            0x1C => {
-                let seen = !self.delayed[1] && self.graphics[1] != value
-                    || self.delayed[0] && self.old_graphics[0] != self.graphics[0]
-                    || self.delayed_ball && self.old_ball != self.ball;
-                if !seen {
-                    self.write_second_graphics(value);
-                }
-                !seen
-            }
-            0x1D | 0x1E => self.missiles[usize::from(register - 0x1D)] == (value & 2 != 0),
-            0x1F => {
-                let seen = !self.delayed_ball && self.ball != (value & 2 != 0);
-                if !seen {
-                    self.ball = value & 2 != 0;
-                }
-                !seen
-            }
-            0x20..=0x24 => {
-                if register == 0x22 {
-                    self.stars.change(self.motion[M0], value, now.wrapping_sub(self.moved_at));
-                }
-                self.motion[usize::from(register - 0x20)] = value;
-                true
-            }
-            0x2B => {
-                self.motion = [0; 5];
-                true
-            }
-            0x03 | 0x15..=0x1A | 0x2D.. => true,
-            _ => false,
         }
     }
 
