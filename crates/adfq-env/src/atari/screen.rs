@@ -139,11 +139,16 @@ impl Screen {
 
     /// Sees this frame alone.
     pub fn see(&mut self, frame: &[u8]) {
-        self.update(frame, false);
+        update(self, frame, false);
     }
 
     /// Keeps a frame for [`Screen::see_both`].
     pub fn hold(&mut self, frame: &[u8]) {
+        hold(self, frame);
+    }
+
+    #[inline(always)]
+    fn hold_here(&mut self, frame: &[u8]) {
         let rows = self.held.as_chunks_mut::<WIDTH>().0.iter_mut().zip(frame.as_chunks().0);
         for ((held, row), anew) in rows.zip(&mut self.held_anew) {
             if held != row {
@@ -154,11 +159,12 @@ impl Screen {
 
     /// Sees the greater of this frame and the one held.
     pub fn see_both(&mut self, frame: &[u8]) {
-        self.update(frame, true);
+        update(self, frame, true);
     }
 
     /// Brings the rows up to date that are not those of the picture before.
-    fn update(&mut self, frame: &[u8], both: bool) {
+    #[inline(always)]
+    fn update_here(&mut self, frame: &[u8], both: bool) {
         let reuse = self.current && self.both == both;
         (self.current, self.both) = (true, both);
         let (seen, last) = (self.seen.as_chunks_mut::<WIDTH>().0, self.last.as_chunks_mut::<WIDTH>().0);
@@ -216,6 +222,13 @@ impl Screen {
 
     /// Writes what was seen, shrunk to [`SIDE`] × [`SIDE`].
     pub fn write(&mut self, small: &mut [u8]) {
+        shrink(self);
+        small.copy_from_slice(&self.small);
+    }
+
+    /// Brings the small picture up to date.
+    #[inline(always)]
+    fn shrink_here(&mut self) {
         let seen = self.seen.as_chunks::<WIDTH>().0;
         for y in 1..seen.len() {
             if self.seen_anew[y - 1] || self.seen_anew[y] {
@@ -229,10 +242,10 @@ impl Screen {
             }
         }
         self.seen_anew.fill(false);
-        small.copy_from_slice(&self.small);
     }
 
     /// Brings a row of small pixels up to date.
+    #[inline(always)]
     fn shrink_row(&mut self, y: usize) {
         let mut row = [0; SIDE];
         // Many rows of most games are alike. Where OpenCV rounds halves, it still depends on their weights.
@@ -248,6 +261,7 @@ impl Screen {
     }
 
     /// Writes a row of small pixels. Whether there was one for which OpenCV had to be asked.
+    #[inline(always)]
     fn write_row(&self, y: usize, small: &mut [u8]) -> bool {
         let span = &self.rows.spans[y];
         let mut sums = [0_u16; WIDTH];
@@ -278,6 +292,23 @@ impl Screen {
         let beneath = self.seen[rows.first * WIDTH..].chunks_exact(WIDTH).zip(&rows.weights);
         beneath.fold(0.0_f32, |sum, (pixels, weight)| sum + weight * row(pixels)).round_ties_even() as u8
     }
+}
+
+// The same instructions for wider registers, where the processor has them: the same bytes, sooner.
+
+#[multiversion::multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512vl"))]
+fn hold(screen: &mut Screen, frame: &[u8]) {
+    screen.hold_here(frame);
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512vl"))]
+fn update(screen: &mut Screen, frame: &[u8], both: bool) {
+    screen.update_here(frame, both);
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512vl"))]
+fn shrink(screen: &mut Screen) {
+    screen.shrink_here();
 }
 
 impl Span {
