@@ -61,9 +61,6 @@ pub struct Input {
 /// ALE's generator starts from this number, whatever seed is set.
 const SEED: u32 = 4_753_849;
 
-/// A frame ends after this many instructions if the program does not end it.
-const INSTRUCTIONS: u32 = 25_000;
-
 /// The console with a cartridge in it.
 #[derive(Clone)]
 pub struct Machine {
@@ -99,7 +96,7 @@ impl Machine {
         let mut long = 0;
         for frame in 1..=60 {
             self.frame(Input::default(), false);
-            long += u32::from((30..60).contains(&frame) && self.bus.tia.long_frame(self.cpu.clock));
+            long += u32::from((30..60).contains(&frame) && self.bus.tia.long_frame(self.cpu.clock()));
         }
         self.bus.tia.pal = long >= 15;
     }
@@ -107,8 +104,8 @@ impl Machine {
     /// The power switch: memory keeps its contents, the timer does not.
     pub fn power_on(&mut self) {
         let timer = 25 + (self.random.draw() % 75) as u8;
-        self.bus.riot.reset(timer, self.cpu.clock);
-        self.bus.tia.reset(self.cpu.clock);
+        self.bus.riot.reset(timer, self.cpu.clock());
+        self.bus.tia.reset(self.cpu.clock());
         self.bus.cartridge.power_on(&mut self.random);
         self.ports.reset();
         self.cpu.reset(&mut self.bus);
@@ -138,8 +135,8 @@ impl Machine {
         let switches = 0x3F & !(u8::from(input.reset) | u8::from(input.select) << 1);
         self.bus.switches = [pins.directions, switches];
         self.bus.tia.set_pins(pins.buttons, pins.charge);
-        self.bus.tia.begin_frame(self.cpu.clock, draw);
-        self.cpu.run(&mut self.bus, INSTRUCTIONS);
+        self.bus.tia.begin_frame(self.cpu.clock(), draw);
+        self.cpu.run(&mut self.bus);
         self.bus.tia.pause(self.bus.last_write);
     }
 
@@ -169,8 +166,8 @@ impl Machine {
         let mut machine = self.clone();
         machine.state(&mut tape);
         let Tape::Restore(Some([])) = tape else { return Err(Error::State) };
-        let (bus, clock) = (&machine.bus, machine.cpu.clock);
-        if clock > u64::MAX / 2
+        let (bus, clock) = (&machine.bus, machine.cpu.clock());
+        if clock > u64::MAX >> 17
             || bus.last_write > clock
             || !bus.tia.is_before(clock)
             || !bus.riot.is_before(clock)

@@ -51,14 +51,14 @@ impl Cpu {
 
     #[inline(always)]
     fn read_pointer(&self, bus: &mut Bus, byte: u8, index: u8) -> u16 {
-        let read = |index: u8| bus.read_page(Operand::zero_page(byte, index), self.clock);
+        let read = |index: u8| bus.read_page(Operand::zero_page(byte, index), self.clock());
         u16::from_le_bytes([index, index.wrapping_add(1)].map(read))
     }
 
     /// For instructions that only read: they take a cycle longer where adding the index carries into the high byte.
     #[inline(always)]
     pub(super) fn crossing(&mut self, operand: Operand) {
-        self.clock += u64::from(operand.carry);
+        self.time.pass(operand.carry.into(), 0);
     }
 
     /// An instruction where reading may have an effect: byte by byte, and no more bytes than it has.
@@ -81,7 +81,7 @@ impl Cpu {
         match bus.cartridge.plain(operand.address) {
             Some(value) => value,
             None => {
-                let value = bus.read_elsewhere(operand, self.clock);
+                let value = bus.read_elsewhere(operand, self.clock());
                 self.at = bus.cartridge.at(self.at);
                 value
             }
@@ -90,7 +90,7 @@ impl Cpu {
 
     #[inline(always)]
     pub(super) fn read_page(&self, bus: &mut Bus, operand: Operand) -> u8 {
-        bus.read_page(operand, self.clock)
+        bus.read_page(operand, self.clock())
     }
 
     // --- Writes. One to the TIA may end the frame: then no more instructions run.
@@ -102,7 +102,7 @@ impl Cpu {
             *bus.memory(address) = value;
             return false;
         }
-        self.clock = bus.write_elsewhere(address, value, self.clock);
+        self.time.stop_until(bus.write_elsewhere(address, value, self.clock()));
         self.at = bus.cartridge.at(self.at);
         bus.tia.is_over()
     }
@@ -114,21 +114,21 @@ impl Cpu {
             *bus.memory(address) = value;
             return false;
         }
-        self.clock = bus.write_elsewhere(address, value, self.clock);
+        self.time.stop_until(bus.write_elsewhere(address, value, self.clock()));
         bus.tia.is_over()
     }
 
     /// In a register of the TIA in the zero page.
     #[inline(always)]
     pub(super) fn write_tia(&mut self, bus: &mut Bus, register: u8, value: u8) -> bool {
-        bus.write_tia(register & 0x3F, value, self.clock);
+        bus.write_tia(register & 0x3F, value, self.clock());
         bus.tia.is_over()
     }
 
     /// In the register of the TIA that stops the processor until the end of the line.
     #[inline(always)]
     pub(super) fn wait(&mut self, bus: &mut Bus) -> bool {
-        self.clock = bus.wait(self.clock);
+        self.time.stop_until(bus.wait(self.clock()));
         bus.tia.is_over()
     }
 

@@ -87,8 +87,7 @@ impl Cpu {
             }
             macro_rules! begin {
                 ($what:tt) => {
-                    self.instructions -= 1;
-                    self.clock += const { cycles($what) as u64 };
+                    self.time.pass(const { cycles($what) as u64 }, 1);
                     self.at = self.at.wrapping_add(const { length($what) as u16 });
                 };
             }

@@ -1,6 +1,6 @@
 //! Where the program goes on: branches, jumps, calls, and loops that wait for the timer.
 
-use super::{ADDRESSES, Bus, Cpu, MANY, Operand};
+use super::{ADDRESSES, Bus, Cpu, MANY, MOST, Operand};
 
 /// Cycles of a load from INTIM and a branch back to it.
 const ROUND: u64 = 7;
@@ -23,7 +23,7 @@ impl Cpu {
     /// Whether it is time to look how many instructions are left. After jumps is often enough.
     #[inline(always)]
     pub(super) fn has_few_left(&self) -> bool {
-        self.instructions < MANY
+        self.time.instructions() > MOST - MANY
     }
 
     #[inline(always)]
@@ -32,12 +32,12 @@ impl Cpu {
             return false;
         }
         let target = self.at.wrapping_add_signed(offset.into());
-        self.clock += 1;
-        if (target ^ self.at) & 0xFF00 == 0 {
-            self.at = target;
-        } else {
-            self.clock += 1;
+        let crosses = (target ^ self.at) & 0xFF00 != 0;
+        self.time.pass(1 + u64::from(crosses), 0);
+        if crosses {
             self.jump(bus, self.pc().wrapping_add_signed(offset.into()));
+        } else {
+            self.at = target;
         }
         if offset == -5 {
             self.skip_waiting(bus);
@@ -70,11 +70,11 @@ impl Cpu {
     #[inline(always)]
     fn skip_waiting(&mut self, bus: &mut Bus) {
         let start = self.pc();
-        let rounds = Self::waiting(bus, start, self.clock, self.instructions);
+        let rounds = Self::waiting(bus, start, self.clock(), MOST - self.time.instructions());
         if rounds > 0 {
             let crosses = (start ^ start.wrapping_add(5)) & 0xFF00 != 0;
-            self.clock += u64::from(rounds) * (ROUND + u64::from(crosses));
-            self.instructions -= 2 * rounds;
+            let rounds = u64::from(rounds);
+            self.time.pass(rounds * (ROUND + u64::from(crosses)), 2 * rounds);
         }
     }
 
@@ -82,7 +82,7 @@ impl Cpu {
     pub(super) fn software_interrupt(&mut self, bus: &mut Bus) -> bool {
         let over = self.push_word(bus, self.pc().wrapping_add(1)) | self.push(bus, self.status());
         self.interrupt = true;
-        let target = bus.read_vector(0xFFFE, self.clock);
+        let target = bus.read_vector(0xFFFE, self.clock());
         self.jump(bus, target) | over
     }
 

@@ -9,6 +9,7 @@ mod instructions;
 mod jump;
 mod operation;
 mod place;
+mod time;
 
 use super::bus::Bus;
 use super::cartridge::ADDRESSES;
@@ -16,7 +17,10 @@ use super::tape::Tape;
 pub(super) use access::Operand;
 pub(super) use place::Place;
 use place::{CUT, ELSEWHERE};
+use time::Time;
 
+/// A frame ends after this many instructions if the program does not end it.
+const MOST: u32 = 25_000;
 /// More instructions than can follow on each other without a jump.
 const MANY: u32 = 8192;
 
@@ -30,10 +34,7 @@ pub(super) struct Cpu {
     /// The program counter: its upper three bits, and where in the map of the cartridge the lower thirteen lead.
     high: u16,
     at: u16,
-    /// Cycles since power on.
-    pub(super) clock: u64,
-    /// How many instructions may still run in this frame.
-    instructions: u32,
+    time: Time,
     /// The flag Z is set if the lower byte is zero, and N if the top bit of either byte is set.
     result: u16,
     carry: bool,
@@ -46,17 +47,23 @@ pub(super) struct Cpu {
 impl Cpu {
     /// The reset line: the program starts where the vector at $FFFC points.
     pub(super) fn reset(&mut self, bus: &mut Bus) {
-        *self = Self { sp: 0xFF, result: 1, clock: self.clock, ..Self::default() };
-        let start = bus.read_vector(0xFFFC, self.clock);
+        *self = Self { sp: 0xFF, result: 1, time: self.time, ..Self::default() };
+        let start = bus.read_vector(0xFFFC, self.clock());
         self.jump(bus, start);
     }
 
-    /// Runs until the frame is over, or for `limit` instructions.
-    pub(super) fn run(&mut self, bus: &mut Bus, limit: u32) {
-        self.instructions = limit;
+    /// Cycles since power on.
+    #[inline(always)]
+    pub(super) fn clock(&self) -> u64 {
+        self.time.clock()
+    }
+
+    /// Runs until the frame is over, by the program or after so many instructions that it never is.
+    pub(super) fn run(&mut self, bus: &mut Bus) {
+        self.time = Time::at(self.clock());
         self.jump(bus, self.pc());
-        while !bus.tia.is_over() && self.instructions > 0 {
-            if self.instructions > MANY { self.run_on(bus) } else { self.run_one(bus) }
+        while !bus.tia.is_over() && self.time.instructions() < MOST {
+            if self.has_few_left() { self.run_one(bus) } else { self.run_on(bus) }
         }
         self.settle(bus);
     }
@@ -76,7 +83,7 @@ impl Cpu {
         self.settle(bus);
         let place = bus.cartridge.place(self.at);
         let known = !matches!(place.what(), ELSEWHERE | CUT);
-        let place = if known { place } else { Self::fetch(bus, self.pc(), self.clock) };
+        let place = if known { place } else { Self::fetch(bus, self.pc(), self.clock()) };
         self.steps::<true>(bus, place);
     }
 
@@ -108,7 +115,9 @@ impl Cpu {
         let mut pc = self.pc();
         tape.word(&mut pc);
         (self.high, self.at) = (pc & !(ADDRESSES - 1), pc & (ADDRESSES - 1));
-        tape.long(&mut self.clock);
+        let mut clock = self.clock();
+        tape.long(&mut clock);
+        self.time = Time::at(clock);
         let [mut nonzero, mut negative] = self.result.to_le_bytes();
         negative |= nonzero;
         tape.byte(&mut negative);

@@ -57,9 +57,6 @@ impl Collisions {
 
     /// Notes which objects have one of these pixels in common.
     pub(super) fn add(&mut self, masks: &[Mask; 6], present: u8, pixels: &Mask) {
-        if pixels.is_empty() {
-            return;
-        }
         let mut left = AMONG[usize::from(present & 0x3F)] & !self.latched;
         while left != 0 {
             let i = left.trailing_zeros();

@@ -88,9 +88,6 @@ pub(super) struct Tia {
     /// The pixels of the objects, and which of them are out of date.
     masks: [Mask; 6],
     stale: u8,
-    /// Which of them have pixels, and those that more than one has.
-    present: u8,
-    overlap: Mask,
     /// Whether the line above was drawn at once, with the registers as they are now.
     like_above: bool,
 
@@ -175,8 +172,6 @@ impl Tia {
             stars: Stars::new(),
             masks: [Mask::EMPTY; 6],
             stale: 0,
-            present: 0,
-            overlap: Mask::EMPTY,
             like_above: false,
             collisions: Collisions::default(),
             buttons: [false; 2],
@@ -340,17 +335,23 @@ impl Tia {
             }
             return;
         }
-        if !self.picture.is_drawn() && !self.collisions.can_grow(self.may_be_present()) {
+        let present = self.present();
+        let collides = self.collisions.can_grow(present);
+        if !self.picture.is_drawn() && !collides {
             return;
         }
         if self.stale != 0 {
             self.refresh();
         }
-        if !self.overlap.is_empty() && self.collisions.can_grow(self.present) {
-            self.collisions.add(&self.masks, self.present, &self.overlap.and(&Mask::span(from, to)));
+        let span = Mask::span(from, to);
+        if collides {
+            self.collisions.add(&self.masks, present, &span);
         }
         let Some(row) = self.picture.row(self.line) else { return };
-        picture::paint(row, from, to, &self.masks, self.present == 0, &self.colours, self.ctrlpf);
+        row[from as usize..to as usize].fill(self.colours.background);
+        if present != 0 {
+            picture::paint(row, &span, &self.masks, &self.colours, self.ctrlpf);
+        }
         if self.comb && from < 8 {
             row[from as usize..to.min(8) as usize].fill(0);
         }
@@ -358,7 +359,7 @@ impl Tia {
 
     /// The objects that the registers show, wherever they are. All others have no pixels.
     #[inline]
-    fn may_be_present(&self) -> u8 {
+    fn present(&self) -> u8 {
         u8::from(self.shown_graphics(0) != 0) << P0
             | u8::from(self.shown_graphics(1) != 0) << P1
             | u8::from(self.missiles[0]) << M0
@@ -384,19 +385,6 @@ impl Tia {
         }
         if stale & 1 << PLAYFIELD != 0 {
             self.masks[PLAYFIELD] = objects::playfield(self.playfield, self.reflected_playfield);
-        }
-        for (i, mask) in self.masks.iter().enumerate() {
-            if stale & 1 << i != 0 {
-                self.present = self.present & !(1 << i) | u8::from(!mask.is_empty()) << i;
-            }
-        }
-        self.overlap = Mask::EMPTY;
-        let (mut any, mut left) = (Mask::EMPTY, self.present);
-        while left != 0 {
-            let mask = &self.masks[left.trailing_zeros() as usize];
-            self.overlap = self.overlap.or(&any.and(mask));
-            any = any.or(mask);
-            left &= left - 1;
         }
     }
 

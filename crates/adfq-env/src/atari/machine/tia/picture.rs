@@ -95,22 +95,15 @@ impl Picture {
     }
 }
 
-/// Draws the objects over the background, those that win last: each player with its missile, the first before the second,
+/// Draws the objects in these pixels, those that win last: each player with its missile, the first before the second,
 /// and before or behind them, by CTRLPF, the playfield and the ball.
 pub(super) fn paint(
     row: &mut [u8; WIDTH as usize],
-    from: i32,
-    to: i32,
+    span: &Mask,
     masks: &[Mask; 6],
-    empty: bool,
     colours: &Colours,
     ctrlpf: u8,
 ) {
-    row[from as usize..to as usize].fill(colours.background);
-    if empty {
-        return;
-    }
-    let span = Mask::span(from, to);
     let mut players = [masks[P0].or(&masks[M0]), masks[P1].or(&masks[M1])];
     let mut playfield = masks[BALL];
     // A score is a playfield whose left half belongs to the first player and whose right half to the second, in colour and
@@ -123,12 +116,12 @@ pub(super) fn paint(
     }
     let priority = ctrlpf & 4 != 0;
     if !priority {
-        fill(row, &playfield.and(&span), colours.playfield);
+        fill(row, &playfield.and(span), colours.playfield);
     }
-    fill(row, &players[1].and(&span), colours.players[1]);
-    fill(row, &players[0].and(&span), colours.players[0]);
+    fill(row, &players[1].and(span), colours.players[1]);
+    fill(row, &players[0].and(span), colours.players[0]);
     if priority {
-        fill(row, &playfield.and(&span), colours.playfield);
+        fill(row, &playfield.and(span), colours.playfield);
     }
 }
 
