@@ -156,7 +156,12 @@ fn each<T: Send>(
     if !slow {
         return all.try_for_each(work);
     }
-    let done: Vec<_> = all.collect::<Vec<_>>().into_par_iter().with_max_len(1).map(work).collect();
+    let done: Vec<_> = if rayon::current_num_threads() == 1 {
+        // To hand it to the one thread of the pool would only cost time.
+        all.map(work).collect()
+    } else {
+        all.collect::<Vec<_>>().into_par_iter().with_max_len(1).map(work).collect()
+    };
     done.into_iter().collect()
 }
 

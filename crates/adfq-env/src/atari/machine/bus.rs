@@ -66,16 +66,6 @@ impl Bus {
         }
     }
 
-    /// A read in the zero page or the stack: memory, or else the TIA.
-    #[inline(always)]
-    pub(super) fn read_page(&mut self, operand: Operand, clock: u64) -> u8 {
-        if operand.address & 0x80 != 0 {
-            *self.memory(operand.address)
-        } else {
-            self.read_elsewhere(operand, clock)
-        }
-    }
-
     /// What is off the fast path: the chips, and the addresses of a cartridge at which something happens.
     #[inline(never)]
     pub(super) fn read_elsewhere(&mut self, operand: Operand, clock: u64) -> u8 {

@@ -65,7 +65,6 @@ const SEED: u32 = 4_753_849;
 #[derive(Clone)]
 pub struct Machine {
     cpu: Cpu,
-    bus: Bus,
     random: MersenneTwister,
     ports: Ports,
 }
@@ -81,7 +80,7 @@ impl Machine {
         let mut random = MersenneTwister::new(SEED);
         let ram = std::array::from_fn(|_| random.draw() as u8);
         let bus = Bus::new(Cartridge::new(rom)?, ram, Tia::new(shown));
-        let mut machine = Self { cpu: Cpu::default(), bus, random, ports: Ports::new(controller) };
+        let mut machine = Self { cpu: Cpu::new(bus), random, ports: Ports::new(controller) };
         // ALE sets the timer once more than it switches the console on.
         machine.random.draw();
         machine.power_on();
@@ -96,25 +95,26 @@ impl Machine {
         let mut long = 0;
         for frame in 1..=60 {
             self.frame(Input::default(), false);
-            long += u32::from((30..60).contains(&frame) && self.bus.tia.long_frame(self.cpu.clock()));
+            long += u32::from((30..60).contains(&frame) && self.cpu.bus.tia.long_frame(self.cpu.clock()));
         }
-        self.bus.tia.pal = long >= 15;
+        self.cpu.bus.tia.pal = long >= 15;
     }
 
     /// The power switch: memory keeps its contents, the timer does not.
     pub fn power_on(&mut self) {
         let timer = 25 + (self.random.draw() % 75) as u8;
-        self.bus.riot.reset(timer, self.cpu.clock());
-        self.bus.tia.reset(self.cpu.clock());
-        self.bus.cartridge.power_on(&mut self.random);
+        let clock = self.cpu.clock();
+        self.cpu.bus.riot.reset(timer, clock);
+        self.cpu.bus.tia.reset(clock);
+        self.cpu.bus.cartridge.power_on(&mut self.random);
         self.ports.reset();
-        self.cpu.reset(&mut self.bus);
+        self.cpu.reset();
     }
 
     /// The same machine without the *comb*, the black bars at the left edge that HMOVE leaves. ALE leaves them out for some
     /// cartridges.
     pub fn without_comb(mut self) -> Self {
-        self.bus.tia.without_comb();
+        self.cpu.bus.tia.without_comb();
         self
     }
 
@@ -132,22 +132,23 @@ impl Machine {
     /// Runs one frame. `draw` false: the same in every respect, but the screen keeps its old picture.
     pub fn frame(&mut self, input: Input, draw: bool) {
         let pins = self.ports.apply(input);
+        let clock = self.cpu.clock();
         let switches = 0x3F & !(u8::from(input.reset) | u8::from(input.select) << 1);
-        self.bus.switches = [pins.directions, switches];
-        self.bus.tia.set_pins(pins.buttons, pins.charge);
-        self.bus.tia.begin_frame(self.cpu.clock(), draw);
-        self.cpu.run(&mut self.bus);
-        self.bus.tia.pause(self.bus.last_write);
+        self.cpu.bus.switches = [pins.directions, switches];
+        self.cpu.bus.tia.set_pins(pins.buttons, pins.charge);
+        self.cpu.bus.tia.begin_frame(clock, draw);
+        self.cpu.run();
+        self.cpu.bus.tia.pause(self.cpu.bus.last_write);
     }
 
     /// The 128 bytes of memory.
     pub fn ram(&self) -> &[u8; 128] {
-        self.bus.ram()
+        self.cpu.bus.ram()
     }
 
     /// Palette indices, [`height`](Self::height) rows of 160.
     pub fn screen(&self) -> &[u8] {
-        self.bus.tia.screen()
+        self.cpu.bus.tia.screen()
     }
 
     /// Rows of the screen.
@@ -166,7 +167,7 @@ impl Machine {
         let mut machine = self.clone();
         machine.state(&mut tape);
         let Tape::Restore(Some([])) = tape else { return Err(Error::State) };
-        let (bus, clock) = (&machine.bus, machine.cpu.clock());
+        let (bus, clock) = (&machine.cpu.bus, machine.cpu.clock());
         if clock > u64::MAX >> 17
             || bus.last_write > clock
             || !bus.tia.is_before(clock)
@@ -180,7 +181,7 @@ impl Machine {
 
     fn state(&mut self, tape: &mut Tape) {
         self.cpu.state(tape);
-        self.bus.state(tape);
+        self.cpu.bus.state(tape);
         self.random.state(tape);
         self.ports.state(tape);
     }

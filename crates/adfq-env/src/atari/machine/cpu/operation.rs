@@ -2,9 +2,9 @@
 //!
 //! Where the operand is, and what the program does next, is the business of the processor itself.
 
-use super::{Bus, Cpu, Operand};
+use super::{Operand, Running, Stop};
 
-impl Cpu {
+impl<const FAST: bool> Running<'_, FAST> {
     #[inline(always)]
     pub(super) fn flags(&mut self, value: u8) {
         self.result = value.into();
@@ -151,56 +151,56 @@ impl Cpu {
 
     /// DCP.
     #[inline(always)]
-    pub(super) fn decrement_compare(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::decrement);
+    pub(super) fn decrement_compare(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::decrement)?;
         self.compare(self.a, result);
-        over
+        Ok(())
     }
 
     /// ISB.
     #[inline(always)]
-    pub(super) fn increment_subtract(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::increment);
+    pub(super) fn increment_subtract(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::increment)?;
         self.subtract(result);
-        over
+        Ok(())
     }
 
     /// SLO.
     #[inline(always)]
-    pub(super) fn shift_left_or(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::shift_left);
+    pub(super) fn shift_left_or(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::shift_left)?;
         self.or(result);
-        over
+        Ok(())
     }
 
     /// RLA.
     #[inline(always)]
-    pub(super) fn rotate_left_and(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::rotate_left);
+    pub(super) fn rotate_left_and(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::rotate_left)?;
         self.and(result);
-        over
+        Ok(())
     }
 
     /// SRE.
     #[inline(always)]
-    pub(super) fn shift_right_exclusive_or(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::shift_right);
+    pub(super) fn shift_right_exclusive_or(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::shift_right)?;
         self.exclusive_or(result);
-        over
+        Ok(())
     }
 
     /// RRA.
     #[inline(always)]
-    pub(super) fn rotate_right_add(&mut self, bus: &mut Bus, operand: Operand) -> bool {
-        let (result, over) = self.modify(bus, operand, Self::rotate_right);
+    pub(super) fn rotate_right_add(&mut self, operand: Operand) -> Result<(), Stop> {
+        let result = self.modify(operand, Self::rotate_right)?;
         self.add(result);
-        over
+        Ok(())
     }
 
     /// The stores that mix the high byte of the address into the value.
     #[inline(always)]
-    pub(super) fn store_high(&mut self, bus: &mut Bus, address: u16, value: u8) -> bool {
-        self.write(bus, address, value & ((address >> 8) as u8).wrapping_add(1))
+    pub(super) fn store_high(&mut self, address: u16, value: u8) -> Result<(), Stop> {
+        self.write(address, value & ((address >> 8) as u8).wrapping_add(1))
     }
 
     /// SBX: A and X less the operand, without a borrow, into X.

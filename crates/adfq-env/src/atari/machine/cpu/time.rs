@@ -6,7 +6,6 @@ pub(super) struct Time(u64);
 
 /// Bits of the count.
 const BITS: u32 = 16;
-const COUNT: u64 = (1 << BITS) - 1;
 
 impl Time {
     /// So many cycles after power on, at the beginning of a frame.
@@ -21,19 +20,19 @@ impl Time {
     }
 
     #[inline(always)]
-    pub(super) fn instructions(self) -> u32 {
-        (self.0 & COUNT) as u32
+    pub(super) fn instructions(self) -> u16 {
+        self.0 as u16
     }
 
-    /// So many cycles and instructions go by.
+    /// So many cycles and instructions later.
     #[inline(always)]
-    pub(super) fn pass(&mut self, cycles: u64, instructions: u64) {
-        self.0 += cycles << BITS | instructions;
+    pub(super) fn after(self, cycles: u64, instructions: u64) -> Self {
+        Self(self.0 + (cycles << BITS | instructions))
     }
 
     /// The processor stood still until then.
     #[inline(always)]
-    pub(super) fn stop_until(&mut self, clock: u64) {
-        self.0 = clock << BITS | self.0 & COUNT;
+    pub(super) fn until(self, clock: u64) -> Self {
+        Self(clock << BITS | u64::from(self.instructions()))
     }
 }

@@ -10,10 +10,11 @@ pub(super) struct Mask(pub(super) [u64; 3]);
 impl Mask {
     pub(super) const EMPTY: Self = Self([0; 3]);
 
-    /// All pixels from `from` up to but without `to`.
+    /// All pixels from `from` up to but without `to`, both on the line.
     #[inline]
     pub(super) fn span(from: i32, to: i32) -> Self {
-        Self([word(from, to), word(from - 64, to - 64), word(from - 128, to - 128)])
+        let (Self(below), Self(left_out)) = (BELOW[to as usize], BELOW[from as usize]);
+        Self([below[0] & !left_out[0], below[1] & !left_out[1], below[2] & !left_out[2]])
     }
 
     #[inline]
@@ -49,22 +50,17 @@ impl Mask {
     }
 }
 
-/// The bits from `from` up to `to` of a word; both may lie outside of it.
-#[inline]
-fn word(from: i32, to: i32) -> u64 {
-    below(to) & !below(from)
-}
-
-#[inline]
-fn below(bit: i32) -> u64 {
-    if bit <= 0 {
-        0
-    } else if bit >= 64 {
-        u64::MAX
-    } else {
-        (1 << bit) - 1
+/// The pixels to the left of each, and all of them.
+static BELOW: [Mask; WIDTH as usize + 1] = {
+    let mut table = [Mask::EMPTY; WIDTH as usize + 1];
+    let mut x = 0;
+    while x < WIDTH as usize {
+        table[x + 1] = table[x];
+        table[x + 1].0[x / 64] |= 1 << (x % 64);
+        x += 1;
     }
-}
+    table
+};
 
 #[cfg(test)]
 mod tests {

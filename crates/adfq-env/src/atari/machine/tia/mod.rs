@@ -269,12 +269,24 @@ impl Tia {
         ((clock - self.line_start) as u32 % LINE as u32) as i32 * 3 - BLANK
     }
 
-    /// Draws up to the present pixel and `delay` pixels more. Lines that are not shown are passed over: ALE's chip does
-    /// nothing on them, so there are no collisions, and what is to last for one line waits for the first that is shown.
+    /// Draws up to the present pixel and `delay` pixels more.
     #[inline]
     fn catch_up(&mut self, clock: u64, delay: i32) {
         // A line ends after its last clock: what is written in that clock still belongs to it.
-        let mut gone = u64::from(((clock - self.line_start) as u32).saturating_sub(1) / LINE as u32);
+        if clock - self.line_start > LINE {
+            self.finish_lines(clock);
+        }
+        let to = (clock - self.line_start) as i32 * 3 - BLANK + delay;
+        if to > self.done && self.picture.hidden_lines(self.line) == 0 {
+            self.draw_to(to.min(WIDTH));
+        }
+    }
+
+    /// Draws what is left of the lines before the present one. Lines that are not shown are passed over: ALE's chip does
+    /// nothing on them, so there are no collisions, and what is to last for one line waits for the first that is shown.
+    #[inline(never)]
+    fn finish_lines(&mut self, clock: u64) {
+        let mut gone = u64::from((clock - self.line_start - 1) as u32 / LINE as u32);
         while gone > 0 {
             let lines = match self.picture.hidden_lines(self.line) {
                 0 => {
@@ -287,10 +299,6 @@ impl Tia {
             self.line += lines as u32;
             self.done = 0;
             gone -= lines;
-        }
-        let to = (clock - self.line_start) as i32 * 3 - BLANK + delay;
-        if to > self.done && self.picture.hidden_lines(self.line) == 0 {
-            self.draw_to(to.min(WIDTH));
         }
     }
 

@@ -83,7 +83,7 @@ impl Tia {
 
     #[inline(never)]
     fn write_seen(&mut self, register: u8, value: u8, now: u64) {
-        self.catch_up(now, delay(register, self.pixel(now)));
+        self.catch_up(now, self.delay(register, now));
         self.like_above = false;
         match register {
             0x00 => self.write_vsync(value, now),
@@ -141,6 +141,21 @@ impl Tia {
             0x2A => self.move_objects(now),
             0x2C => self.collisions.clear(),
             _ => {}
+        }
+    }
+
+    /// How many pixels after the write a register takes effect.
+    #[inline]
+    fn delay(&self, register: u8, now: u64) -> i32 {
+        match register {
+            0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
+            0x04 | 0x05 | 0x12 | 0x13 => 8,
+            // The playfield is fetched for four pixels at a time.
+            0x0D | 0x0E | 0x0F => {
+                let pixel = self.pixel(now);
+                ((pixel + 2 + 3) & !3) - pixel
+            }
+            _ => 0,
         }
     }
 
@@ -262,7 +277,9 @@ impl Tia {
         } else if self.combs {
             self.comb |= motion.comb;
         }
-        for object in P0..=BALL {
+        // Many programs strobe on each line, and move nothing.
+        let stays = self.motion == [0; 5] && motion.left(0) == 0;
+        for object in if stays { 0..0 } else { P0..BALL + 1 } {
             let left = motion.left(self.motion[object]);
             if left != 0 {
                 // By less than a line in either direction.
@@ -303,18 +320,6 @@ impl Tia {
             }
             _ => 0,
         }
-    }
-}
-
-/// How many pixels after the write a register takes effect.
-#[inline]
-fn delay(register: u8, pixel: i32) -> i32 {
-    match register {
-        0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
-        0x04 | 0x05 | 0x12 | 0x13 => 8,
-        // The playfield is fetched for four pixels at a time.
-        0x0D..=0x0F => ((pixel + 2 + 3) & !3) - pixel,
-        _ => 0,
     }
 }
 
