@@ -14,6 +14,7 @@ pub const WIDTH: usize = 160;
 /// 21 small pixels lie on 40 columns, and so on. Each lies on three columns at most.
 const COLUMNS: usize = 40;
 const SMALL: usize = 21;
+const BLOCKS: usize = WIDTH / COLUMNS;
 /// The first of three columns beneath each of these pixels, and how much of each lies inside, in columns / [`SMALL`].
 const TAPS: [(usize, [u32; 3]); SMALL] = taps();
 /// What the shares of a pixel of the small picture add up to if the console shows 210 rows, as it does for most games.
@@ -268,12 +269,18 @@ impl Screen {
         for (row, &share) in self.seen[span.first * WIDTH..].chunks_exact(WIDTH).zip(&span.shares) {
             sums.iter_mut().zip(row).for_each(|(sum, &pixel)| *sum += share * u16::from(pixel));
         }
+        // All blocks of columns shrink alike, so they are worked on side by side.
+        let mut beneath = [[0; BLOCKS]; COLUMNS];
+        for (column, beneath) in beneath.iter_mut().enumerate() {
+            *beneath = std::array::from_fn(|block| u32::from(sums[block * COLUMNS + column]));
+        }
         let mut totals = [0; SIDE];
-        let beneath = sums.as_chunks::<COLUMNS>().0.iter();
-        for (totals, sums) in totals.as_chunks_mut::<SMALL>().0.iter_mut().zip(beneath) {
-            for (total, (first, shares)) in totals.iter_mut().zip(TAPS) {
-                *total = (0..3).map(|tap| shares[tap] * u32::from(sums[first + tap])).sum();
+        for (small, (first, shares)) in TAPS.iter().enumerate() {
+            let mut total = [0; BLOCKS];
+            for (beneath, share) in beneath[*first..][..3].iter().zip(shares) {
+                total.iter_mut().zip(beneath).for_each(|(total, sum)| *total += share * sum);
             }
+            (0..BLOCKS).for_each(|block| totals[block * SMALL + small] = total[block]);
         }
         // The compiler divides faster by a number that it knows.
         match self.rows.whole * self.columns.whole {
