@@ -238,8 +238,10 @@ fn no_python_and_no_packages() {
     let bare = folder.path().join("python");
     fs::write(&bare, format!("#!/bin/sh\nexec {} -I -S \"$@\"\n", python.display())).unwrap();
     fs::set_permissions(&bare, fs::Permissions::from_mode(0o755)).unwrap();
-    for (name, package) in [("gym:CartPole-v1", "gymnasium>=1.0"), ("atari:pong", "ale-py>=0.12")] {
-        let error = maker(bare.clone(), name, json!({})).env().err().unwrap().to_string();
+    let cart = ("gym:CartPole-v1", json!({}), "gymnasium>=1.0");
+    let pong = ("atari:pong", json!({"emulator": "ale"}), "ale-py>=0.12");
+    for (name, args, package) in [cart, pong] {
+        let error = maker(bare.clone(), name, args).env().err().unwrap().to_string();
         let remedy = format!("install it with: {} -m pip install '{package}'", bare.display());
         assert!(error.ends_with(&remedy), "{error}");
     }

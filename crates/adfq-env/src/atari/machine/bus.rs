@@ -12,9 +12,8 @@ use super::tia::Tia;
 /// The register of the TIA that stops the processor.
 const WSYNC: u8 = 0x02;
 
-/// Everything that the processor reaches. Memory comes first: what is at the very address of the bus is reached fastest.
+/// Everything that the processor reaches.
 #[derive(Clone)]
-#[repr(C)]
 pub(super) struct Bus {
     /// The zero page. Its upper half is the memory. The lower half is never used: it is there so that an address need not be changed.
     page: [u8; 256],

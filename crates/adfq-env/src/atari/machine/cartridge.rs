@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Error;
-use super::cpu::Place;
+use super::cpu::{LONGEST, Place};
 use super::dpc::Dpc;
 use super::random::MersenneTwister;
 use super::tape::Tape;
@@ -32,8 +32,6 @@ const BANK: usize = 4096;
 const WINDOW: usize = 1024;
 /// The hot spots of windows that move one by one.
 const HOT_WINDOWS: Range<u16> = 0xFE0..0xFF8;
-/// Bytes of the longest instruction.
-const LONGEST: usize = 3;
 
 /// Addresses that the processor tells apart. The upper half is the cartridge's.
 pub(super) const ADDRESSES: u16 = 8192;
@@ -275,7 +273,7 @@ fn fill(map: &mut [Place], bank: &[u8], plain: &Range<u16>) {
     for (i, place) in map.iter_mut().enumerate() {
         let code = std::array::from_fn(|k| bank.get(i + k).copied().unwrap_or(0));
         let address = i as u16 + 0x1000;
-        *place = Place::new(code);
+        *place = Place::with_next(code);
         if !plain.contains(&address) {
             place.hide();
         } else if !plain.contains(&(address + LONGEST as u16 - 1)) {

@@ -1,11 +1,16 @@
 //! What each instruction does, and how one leads to the next.
 
-use super::place::{BRK, CUT, ELSEWHERE, ISB_ABSX, LOAD_A_AT, STORE_A_TIA, STORE_X_TIA, STORE_Y_TIA, WAIT, cycles, length};
+use super::place::{
+    CUT, ELSEWHERE, LOAD_A_AT, STORE_A_TIA, STORE_X_TIA, STORE_Y_TIA, WAIT, cycles, length, pairs,
+};
 use super::{Cpu, Operand, Place, Running, Stop, Time};
 
-/// An instruction. It is given the registers of [`Running`], and the two bytes after the opcode.
+/// An instruction. It is given the registers of [`Running`], and the two bytes after the opcode. The last thing that it does is to call the next, which
+/// the compiler makes a jump. So each instruction has a jump of its own, and the processor that this program runs on learns what
+/// follows on what. Where the compiler makes no jump of it nothing is lost but time, because every so often one returns.
 type Instruction = fn(&mut Cpu, u8, u16, Time, u16, u16);
 
+/// An instruction for each number.
 macro_rules! table {
     ($instruction:ident) => {
         table!($instruction:
@@ -30,13 +35,29 @@ macro_rules! table {
     ($instruction:ident: $($what:literal)+) => { [$($instruction::<$what>),+] };
 }
 
-/// Each instruction by its number, a function of its own, for each way to run it.
-static FAST: [Instruction; 256] = table!(fast);
-static SLOW: [Instruction; 256] = table!(slow);
+/// Each instruction by its number, for both ways to run it. The slow way has no two in one.
+static FAST: [Instruction; 256] = {
+    macro_rules! with {
+        ($($both:literal: $first:tt $second:tt,)+) => {{
+            let mut all: [Instruction; 256] = table!(fast);
+            $(all[$both] = two::<$first, $second>;)+
+            all
+        }};
+    }
+    pairs!(with)
+};
+static SLOW: [Instruction; 256] = {
+    macro_rules! with {
+        ($($both:literal: $first:tt $second:tt,)+) => {{
+            let mut all: [Instruction; 256] = table!(slow);
+            $(all[$both] = slow::<$first>;)+
+            all
+        }};
+    }
+    pairs!(with)
+};
 
-/// An instruction and those that follow on it. The last thing that it does is to call the next, which the compiler makes a jump: what
-/// follows on what is then easier to predict than at one place that leads to all of them. Where it is no jump nothing is lost but time, because
-/// every so often one returns.
+/// The fast way: an instruction, and those that follow.
 fn fast<const WHAT: u8>(cpu: &mut Cpu, a: u8, at: u16, time: Time, result: u16, word: u16) {
     if WHAT == ELSEWHERE || WHAT == CUT {
         return slow::<WHAT>(cpu, a, at, time, result, word);
@@ -49,7 +70,28 @@ fn fast<const WHAT: u8>(cpu: &mut Cpu, a: u8, at: u16, time: Time, result: u16, 
     }
 }
 
-/// An instruction that may do anything. The fast way is taken again after it.
+/// The fast way for two in one. It is given the byte after the opcode of each.
+fn two<const FIRST: u8, const SECOND: u8>(
+    cpu: &mut Cpu,
+    a: u8,
+    at: u16,
+    time: Time,
+    result: u16,
+    bytes: u16,
+) {
+    let [first, second] = bytes.to_le_bytes();
+    let mut running = Running::<true> { cpu, a, at, time, result };
+    match running.act::<FIRST>(first.into()) {
+        Ok(()) => {
+            let Running { cpu, a, at, time, result } = running;
+            fast::<SECOND>(cpu, a, at, time, result, second.into());
+        }
+        Err(Stop::Pause) => running.put_away(),
+        Err(Stop::Elsewhere) => slow::<FIRST>(running.cpu, a, at, time, result, first.into()),
+    }
+}
+
+/// The slow way: an instruction that may do anything. The fast way is taken again after it, unless it is to be the only one.
 #[inline(never)]
 fn slow<const WHAT: u8>(cpu: &mut Cpu, a: u8, at: u16, time: Time, result: u16, word: u16) {
     let mut running = Running::<false> { cpu, a, at, time, result };
@@ -60,9 +102,9 @@ fn slow<const WHAT: u8>(cpu: &mut Cpu, a: u8, at: u16, time: Time, result: u16, 
         let place = running.fetch();
         return running.go_to(place, &SLOW);
     }
-    // There is nothing that only a slower way could do.
+    // Nothing is left to an even slower way, and whether to pause is asked here.
     let _ = running.act::<WHAT>(word);
-    if running.bus.tia.is_over() || running.time.instructions() >= running.pause {
+    if running.bus.tia.is_over() || running.pause().is_err() {
         running.put_away();
     } else {
         let Running { cpu, a, at, time, result } = running;
@@ -90,13 +132,12 @@ impl Outcome for Result<(), Stop> {
 }
 
 impl<const FAST_WAY: bool> Running<'_, FAST_WAY> {
-    /// The instruction where the program is and, the fast way, those that follow.
+    /// The instruction where the program is and, unless it is to be the only one, those that follow.
     #[inline(always)]
-    pub(super) fn go_on(self) {
+    pub(super) fn go_on(mut self) {
         // A compiler that does not optimise makes no jump of a call.
-        if cfg!(debug_assertions) && FAST_WAY && self.time.instructions() >= self.pause {
-            let mut paused = self;
-            return paused.put_away();
+        if cfg!(debug_assertions) && FAST_WAY && self.pause().is_err() {
+            return self.put_away();
         }
         let place = self.bus.cartridge.place(self.at);
         self.go_to(place, if FAST_WAY { &FAST } else { &SLOW });
@@ -252,7 +293,7 @@ impl<const FAST_WAY: bool> Running<'_, FAST_WAY> {
             0x78 => self.interrupt = true;
             0x6C => self.jump_indirect(word);
             0x40 => self.return_from_interrupt(byte);
-            BRK => self.software_interrupt();
+            0x00 => self.software_interrupt();
             // Undocumented from here on.
             0xA3 => with!(load_a_and_x indx); 0xA7 => with!(load_a_and_x zp); 0xAF => with!(load_a_and_x abs);
             0xB3 => with!(load_a_and_x indy); 0xB7 => with!(load_a_and_x zpy); 0xBF => with!(load_a_and_x absy);
@@ -263,7 +304,7 @@ impl<const FAST_WAY: bool> Running<'_, FAST_WAY> {
             0xDB => both!(decrement_compare absy); 0xDF => both!(decrement_compare absx);
             0xE3 => both!(increment_subtract indx); 0xE7 => both!(increment_subtract zp); 0xEF => both!(increment_subtract abs);
             0xF3 => both!(increment_subtract indy); 0xF7 => both!(increment_subtract zpx);
-            0xFB => both!(increment_subtract absy); ISB_ABSX => both!(increment_subtract absx);
+            0xFB => both!(increment_subtract absy); 0xFF => both!(increment_subtract absx);
             0x03 => both!(shift_left_or indx); 0x07 => both!(shift_left_or zp); 0x0F => both!(shift_left_or abs);
             0x13 => both!(shift_left_or indy); 0x17 => both!(shift_left_or zpx);
             0x1B => both!(shift_left_or absy); 0x1F => both!(shift_left_or absx);

@@ -15,10 +15,10 @@ impl<const FAST: bool> Running<'_, FAST> {
         self.pause()
     }
 
-    /// Jumps are where a chain of instructions ends that is long enough.
+    /// Whether enough instructions followed on each other. Jumps ask for it.
     #[inline(always)]
     pub(super) fn pause(&self) -> Result<(), Stop> {
-        if FAST && self.time.instructions() >= self.pause { Err(Stop::Pause) } else { Ok(()) }
+        if self.time.instructions() >= self.pause { Err(Stop::Pause) } else { Ok(()) }
     }
 
     #[inline(always)]

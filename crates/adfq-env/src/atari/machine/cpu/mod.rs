@@ -15,7 +15,7 @@ use super::bus::Bus;
 use super::cartridge::ADDRESSES;
 use super::tape::Tape;
 pub(super) use access::Operand;
-pub(super) use place::Place;
+pub(super) use place::{LONGEST, Place};
 use std::ops::{Deref, DerefMut};
 use time::Time;
 

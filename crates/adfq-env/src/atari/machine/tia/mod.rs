@@ -397,7 +397,13 @@ impl Tia {
     }
 
     fn player(&self, i: usize) -> Mask {
-        objects::player(self.shown_graphics(i), self.reflected[i], self.nusiz[i], self.x[P0 + i], self.main[i])
+        objects::player(
+            self.shown_graphics(i),
+            self.reflected[i],
+            self.nusiz[i],
+            self.x[P0 + i],
+            self.main[i],
+        )
     }
 
     fn missile(&self, i: usize) -> Mask {

@@ -67,7 +67,8 @@ pub(super) fn playfield(pf: [u8; 3], reflected: bool) -> Mask {
     let turned = |byte: u8| widened(REVERSED[usize::from(byte)]);
     // PF0 and PF2 are shown from their low bit on, PF1 from its high bit on. PF0 has just its upper four bits.
     let left = widened(pf[0] >> 4) | turned(pf[1]) << 16 | widened(pf[2]) << 48;
-    let right = if reflected { turned(pf[2]) | widened(pf[1]) << 32 | turned(pf[0] & 0xF0) << 64 } else { left };
+    let right =
+        if reflected { turned(pf[2]) | widened(pf[1]) << 32 | turned(pf[0] & 0xF0) << 64 } else { left };
     let low = left | right << 80;
     Mask([low as u64, (low >> 64) as u64, (right >> 48) as u64])
 }

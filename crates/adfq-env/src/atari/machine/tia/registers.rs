@@ -10,6 +10,10 @@ impl Tia {
     /// A write to any register but WSYNC. Many are not seen: no pixel and no collision shows them. They are to registers of sound and motion,
     /// of values that are there already, to what is delayed, of colours of a frame that is not drawn. Then nothing needs to be drawn first.
     #[inline(never)]
+    #[expect(
+        clippy::manual_range_patterns,
+        reason = "the compiler makes comparisons of ranges, and a table of these"
+    )]
     pub(in super::super) fn write(&mut self, register: u8, value: u8, now: u64) {
         self.end_if_long(now);
         let seen = match register {
@@ -95,14 +99,14 @@ impl Tia {
                 self.usual_look(i);
                 self.stale |= 1 << (P0 + i) | 1 << (M0 + i);
             }
-            0x06 | 0x07 | 0x08 | 0x09 => *self.colours.register(register) = self.colours.of(value),
+            0x06..=0x09 => *self.colours.register(register) = self.colours.of(value),
             0x0A => self.write_ctrlpf(value, now),
             0x0B | 0x0C => {
                 let i = usize::from(register - 0x0B);
                 self.reflected[i] = value & 8 != 0;
                 self.stale |= 1 << (P0 + i);
             }
-            0x0D | 0x0E | 0x0F => {
+            0x0D..=0x0F => {
                 self.playfield[usize::from(register - 0x0D)] = value;
                 self.stale |= 1 << PLAYFIELD;
             }
@@ -151,7 +155,7 @@ impl Tia {
             0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
             0x04 | 0x05 | 0x12 | 0x13 => 8,
             // The playfield is fetched for four pixels at a time.
-            0x0D | 0x0E | 0x0F => {
+            0x0D..=0x0F => {
                 let pixel = self.pixel(now);
                 ((pixel + 2 + 3) & !3) - pixel
             }
