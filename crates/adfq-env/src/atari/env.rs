@@ -2,7 +2,7 @@
 
 use super::Action;
 use super::games::{Game, Ram};
-use super::machine::{Machine, Shown};
+use super::machine::Machine;
 use super::palette::RGB;
 use super::screen::{SIDE, Screen};
 use crate::episode::{refuse, restore, save};
@@ -62,9 +62,6 @@ impl Settings {
     }
 }
 
-/// The lines of the picture that ALE shows of most games, and of all that are exact.
-const SHOWN: Shown = Shown { top: 34, rows: 210 };
-
 /// Where an episode stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
@@ -117,7 +114,7 @@ impl Atari {
     /// Before the first reset. `rom` is the cartridge.
     pub fn new(game: &'static Game, rom: &[u8], settings: Settings, purpose: Purpose) -> Result<Self> {
         let name = format!("atari:{}", game.name);
-        let machine = Machine::with(rom, game.controller(), SHOWN).map_err(|error| refused(&name, error))?;
+        let machine = game.console(rom).map_err(|error| refused(&name, error))?;
         let actions = if settings.full_action_space { Action::ALL } else { game.actions };
         let (frame, element) = (vec![SIDE, SIDE, 1], Element::U8 { scale: 1.0 / 255.0 });
         let space = Space { frame, element, stack: 4, actions: actions.len() };
@@ -162,10 +159,7 @@ impl Atari {
 
     /// The console starts a game.
     fn begin(&mut self) {
-        self.machine.start();
-        for input in self.game.start() {
-            self.machine.frame(input, true);
-        }
+        self.game.start(&mut self.machine);
         self.play.lives = self.game.first_lives(self.machine.ram());
         self.play.last = 0;
     }

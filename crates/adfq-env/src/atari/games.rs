@@ -5,7 +5,7 @@
 
 use super::Action;
 use super::Action::*;
-use super::machine::{Controller, Input};
+use super::machine::{self, Controller, Input, Machine, Shown};
 
 /// The console's memory.
 pub type Ram = [u8; 128];
@@ -56,22 +56,53 @@ impl Game {
         EXACT.contains(&self.name)
     }
 
+    /// The console with its cartridge in it, as ALE has it when a game was loaded.
+    pub fn console(&self, rom: &[u8]) -> Result<Machine, machine::Error> {
+        let console = Machine::with(rom, self.controller(), self.shown())?;
+        Ok(if self.has_comb() { console } else { console.without_comb() })
+    }
+
     /// What its players hold.
-    pub fn controller(&self) -> Controller {
+    fn controller(&self) -> Controller {
         match self.name {
             "breakout" => Controller::Paddles,
             "pong" => Controller::SecondPaddle,
+            "surround" => Controller::RightJoystick,
+            "skiing" => Controller::StickAlone,
             _ => Controller::Joystick,
         }
     }
 
-    /// What is pressed after the console's own start, a frame each, before ALE says that a game has begun. To set a mode, which games with several
-    /// do, is to hold the reset switch a little longer.
-    pub fn start(&self) -> impl Iterator<Item = Input> {
-        let own = STARTS.iter().find(|(name, ..)| *name == self.name);
-        let (resets, actions) = own.map_or((0, &[][..]), |&(_, resets, actions)| (resets, actions));
-        let reset = Input { reset: true, ..Input::default() };
-        std::iter::repeat_n(reset, resets).chain(actions.iter().map(|action| action.input()))
+    /// The lines of the picture that ALE shows.
+    fn shown(&self) -> Shown {
+        let (top, rows) = match self.name {
+            "air_raid" => (34, 250),
+            "carnival" => (26, 214),
+            "journey_escape" => (34, 230),
+            "up_n_down" => (30, 210),
+            _ => (34, 210),
+        };
+        Shown { top, rows }
+    }
+
+    /// Whether HMOVE leaves a comb at the left edge.
+    fn has_comb(&self) -> bool {
+        !["asteroids", "battle_zone", "ms_pacman"].contains(&self.name)
+    }
+
+    /// The console starts a game, as ALE does: power on, a second without the player, and then what the game wants pressed before ALE
+    /// says that it has begun. To set a mode, which games with several do, is to hold the reset switch a little longer.
+    pub fn start(&self, console: &mut Machine) {
+        console.power_on();
+        for _ in 0..60 {
+            console.frame(Input::default(), true);
+        }
+        let own = STARTS.iter().find(|(name, _)| *name == self.name);
+        for &(press, frames) in own.map_or(&[(Reset, 8)][..], |&(_, presses)| presses) {
+            for _ in 0..frames {
+                console.frame(press.input(), true);
+            }
+        }
     }
 
     /// All of them, by name.
@@ -203,42 +234,81 @@ fn tennis_over(_: &Ram, ram: &Ram) -> bool {
 
 const ALL: &[Action] = Action::ALL;
 
-/// The games that want something pressed before they begin: frames of the reset switch, and then actions.
-const STARTS: &[(&str, usize, &[Action])] = &[
-    ("air_raid", 0, &[Fire]),
-    ("alien", 4, &[]),
-    ("asterix", 0, &[Fire]),
-    ("asteroids", 4, &[]),
-    ("atlantis", 4, &[]),
-    ("bank_heist", 4, &[]),
-    ("berzerk", 4, &[Fire; 20]),
-    ("bowling", 4, &[]),
-    ("breakout", 4, &[]),
-    ("centipede", 4, &[]),
-    ("chopper_command", 4, &[]),
-    ("crazy_climber", 4, &[]),
-    ("defender", 4, &[]),
-    ("enduro", 0, &[Fire]),
-    ("freeway", 4, &[]),
-    ("frostbite", 4, &[]),
-    ("gopher", 8, &[Fire]),
-    ("gravitar", 0, &[Fire; 16]),
-    ("hero", 4, &[]),
-    ("ice_hockey", 4, &[]),
-    ("jamesbond", 4, &[]),
-    ("journey_escape", 0, &[Fire]),
-    ("kangaroo", 4, &[]),
-    ("pitfall", 0, &[Up]),
-    ("pong", 4, &[]),
-    ("private_eye", 4, &[Up]),
-    ("skiing", 0, &[Down; 16]),
-    ("space_invaders", 4, &[]),
-    ("star_gunner", 4, &[]),
-    ("tennis", 4, &[]),
-    ("tutankham", 4, &[]),
-    ("up_n_down", 0, &[Fire]),
-    ("zaxxon", 4, &[]),
+/// What is pressed when a game starts.
+#[derive(Clone, Copy)]
+enum Press {
+    Nothing,
+    Reset,
+    Select,
+    Do(Action),
+}
+
+use Press::*;
+
+impl Press {
+    fn input(self) -> Input {
+        match self {
+            Nothing => Input::default(),
+            Reset => Input { reset: true, ..Input::default() },
+            Select => Input { select: true, ..Input::default() },
+            Do(action) => action.input(),
+        }
+    }
+}
+
+/// What games want pressed, and for how many frames. All others want the reset switch, for eight frames.
+const STARTS: &[(&str, &[(Press, usize)])] = &[
+    ("air_raid", &[(Reset, 8), (Do(Fire), 1)]),
+    ("alien", &[(Reset, 12)]),
+    ("asterix", &[(Reset, 8), (Do(Fire), 1)]),
+    ("asteroids", &[(Reset, 12)]),
+    ("atlantis", &[(Reset, 12)]),
+    ("bank_heist", &[(Reset, 12)]),
+    ("battle_zone", &[(Reset, 12)]),
+    ("berzerk", &[(Reset, 12), (Do(Fire), 20)]),
+    ("bowling", &[(Reset, 12)]),
+    ("breakout", &[(Reset, 12)]),
+    ("centipede", &[(Reset, 12)]),
+    ("chopper_command", &[(Reset, 12)]),
+    ("crazy_climber", &[(Reset, 12)]),
+    ("defender", &[(Reset, 12)]),
+    ("enduro", &[(Reset, 8), (Do(Fire), 1)]),
+    ("freeway", &[(Reset, 12)]),
+    ("frostbite", &[(Reset, 12)]),
+    ("gopher", &[(Reset, 16), (Do(Fire), 1)]),
+    ("gravitar", &[(Reset, 8), (Do(Fire), 16)]),
+    ("hero", &[(Reset, 12)]),
+    ("ice_hockey", &[(Reset, 12)]),
+    ("jamesbond", &[(Reset, 12)]),
+    ("journey_escape", &[(Reset, 8), (Do(Fire), 1)]),
+    ("kangaroo", &[(Reset, 12)]),
+    ("ms_pacman", &[(Reset, 12)]),
+    ("pitfall", &[(Reset, 8), (Do(Up), 1)]),
+    ("pong", &[(Reset, 12)]),
+    ("private_eye", &[(Reset, 12), (Do(Up), 1)]),
+    ("skiing", &[(Reset, 8), (Do(Down), 16)]),
+    ("space_invaders", &[(Reset, 12)]),
+    ("star_gunner", &[(Reset, 12)]),
+    ("surround", &[(Select, 7), (Reset, 8)]),
+    ("tennis", &[(Reset, 12)]),
+    ("tutankham", &[(Reset, 12)]),
+    ("up_n_down", &[(Reset, 8), (Do(Fire), 1)]),
+    ("yars_revenge", &YARS),
+    ("zaxxon", &[(Reset, 12)]),
 ];
+
+/// The mode of Yars' Revenge is chosen by seven strokes of the select switch.
+const YARS: [(Press, usize); 16] = {
+    let mut presses = [(Reset, 8); 16];
+    let mut stroke = 0;
+    while stroke < 7 {
+        presses[2 * stroke] = (Select, 1);
+        presses[2 * stroke + 1] = (Nothing, 1);
+        stroke += 1;
+    }
+    presses[15] = (Do(Fire), 1);
+    presses
+};
 
 /// The games that our console plays exactly as ALE does: memory, picture, rewards, lives and ends.
 const EXACT: &[&str] = &["asterix", "boxing", "breakout", "enduro", "kung_fu_master", "pong"];

@@ -118,17 +118,6 @@ impl Machine {
         self
     }
 
-    /// ALE's `reset_game`: power on, a second without the player, and the reset switch.
-    pub fn start(&mut self) {
-        self.power_on();
-        for _ in 0..60 {
-            self.frame(Input::default(), true);
-        }
-        for _ in 0..8 {
-            self.frame(Input { reset: true, ..Input::default() }, true);
-        }
-    }
-
     /// Runs one frame. `draw` false: the same in every respect, but the screen keeps its old picture.
     pub fn frame(&mut self, input: Input, draw: bool) {
         let pins = self.ports.apply(input);
