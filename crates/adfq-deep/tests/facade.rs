@@ -1,7 +1,9 @@
 //! What most users need: a training by a few words, run again at will, and the agent that it leaves behind.
 
+use adfq_deep::algorithm::{Algorithms, CalibratedSettings};
 use adfq_deep::run::folder::read_config;
 use adfq_deep::{Agent, Config, Training};
+use adfq_env::{Element, Space};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,9 +150,33 @@ fn the_network_of_calibrated_is_normalised_in_the_general_settings() {
     assert!(!normalises(Training::new("cartpole").agent("ddqn")));
     assert!(normalises(Training::new("cartpole").agent("ddqn").set("network.normalise=true")));
     assert!(normalises(with("bsuite").agent("calibrated")) && !normalises(with("bsuite").agent("dqn")));
-    // The settings of a paper, and networks with convolutions, stay as they are.
+    // The settings of a paper, and those of small images, stay as they are.
     assert!(!normalises(with("paper").agent("calibrated")));
     assert!(!normalises(Training::new("minatar/asterix")));
+}
+
+#[test]
+fn calibrated_normalises_on_atari_with_a_small_gradient_of_rho_in_the_general_settings() {
+    // Without the game, whose program need not be here.
+    let space =
+        Space { frame: vec![84, 84], element: Element::U8 { scale: 1.0 / 255.0 }, stack: 4, actions: 6 };
+    let algorithms = Algorithms::default();
+    let settings = |config: Config| {
+        let CalibratedSettings { rho, .. } = config.own("calibrated").unwrap();
+        (config.network.normalise, rho)
+    };
+    let general = |agent: &str| {
+        let config = Config::preset("default", "atari:pong", &space).unwrap();
+        algorithms.with_general(algorithms.with_agent(config, agent, None).unwrap()).unwrap()
+    };
+    assert_eq!(settings(general("calibrated")), (true, 0.01));
+    // What was set before stays.
+    let settled = general("calibrated").with("calibrated.pairs=0").unwrap();
+    let settled = algorithms.with_general(settled).unwrap();
+    assert_eq!(settled.own::<CalibratedSettings>("calibrated").unwrap().pairs, 0);
+    assert_eq!(settings(general("ddqn")), (false, 0.1));
+    assert_eq!(settings(config_of(&Training::new("minatar/asterix"))), (false, 0.1));
+    assert_eq!(settings(config_of(&Training::new("cartpole"))), (true, 0.1));
 }
 
 #[test]

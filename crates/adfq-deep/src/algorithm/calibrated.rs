@@ -4,7 +4,8 @@
 //! The network's row for a state is μ, then ρ = -log √c, each for all actions. With b = argmax μ(s′,·) by the online network:
 //!
 //! ```text
-//! μ(s,a) → y = r + γ μ′(s′,b)                          Double DQN
+//! y      = r + γ μ′(s′,b)                              the target of Double DQN
+//! μ(s,a) → μ′(s,a) + g (y - μ′(s,a))                   y itself with the gain g = 1, half way with ADFQ's
 //! c(s,a) → (μ(s,a) - y)² + γ² c′(s′,b)                 errors add up along the policy, in the logarithm
 //! Q̂(s,a) = μ(s,a) - what is known to be too much       (`calibration.rs`)
 //! v      = ē(μ, c)²                                    errors against own returns where μ and c were alike (`local_error.rs`)
@@ -57,8 +58,6 @@ const OUTPUTS: usize = 2;
 const MEMORY: f64 = 10_000.0;
 /// Steps over which σ is averaged for the metrics.
 const LATELY: f64 = 1_000.0;
-/// How much of the gradient goes to ρ.
-const RHO: f32 = 0.1;
 /// The variance of a value is at most so many times that of all values.
 const WIDEST: f32 = 4.0;
 /// The least σ, as a share of the spread of values.
@@ -74,16 +73,21 @@ const SELDOM: f64 = 0.2;
 /// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
 const ANEW: u64 = 10_000;
 
-/// Its general settings. Behind convolutions normalised layers do harm, and so do transitions of two steps on Asterix
-/// (docs/calibrated.md).
-fn general(config: &mut Config) {
+/// Its general settings. In the games of MinAtar normalised layers do harm, and so do transitions of two steps on Asterix. On Atari, where
+/// the target network is a copy that stands still for a while, normalised layers help, with a small gradient of ρ (docs/calibrated.md).
+fn general(mut config: Config) -> Result<Config> {
     if config.network.layers.iter().all(|layer| matches!(layer, Layer::Dense { .. })) {
         config.network.normalise = true;
         (config.replay.n_step, config.replay.watkins) = (2, true);
         // bsuite's are 10,000 transitions, and a copy of the network every four steps. What is seldom found is forgotten with them.
         config.replay.capacity = config.replay.capacity.max(100_000);
         config.learning.target = TargetUpdate::Soft(0.01);
+    } else if matches!(config.learning.target, TargetUpdate::Hard(_)) {
+        config.network.normalise = true;
+        let settings = CalibratedSettings { rho: 0.01, ..config.own(NAME)? };
+        return config.with_own(NAME, &settings);
     }
+    Ok(config)
 }
 
 /// How it is registered.
@@ -114,11 +118,15 @@ pub struct CalibratedSettings {
     pub doubt_discount: f64,
     /// Pairs that the table has room for. 0 stands for no table.
     pub pairs: usize,
+    /// g: how far a mean goes from the target network's own value of the pair to the target. ADFQ's is ½ where σ is at its floor.
+    pub gain: f64,
+    /// What the gradient of ρ is multiplied with.
+    pub rho: f64,
 }
 
 impl Default for CalibratedSettings {
     fn default() -> Self {
-        Self { explore: 0.5, epsilon: 0.5, doubt_discount: 0.99, pairs: 1 << 17 }
+        Self { explore: 0.5, epsilon: 0.5, doubt_discount: 0.99, pairs: 1 << 17, gain: 1.0, rho: 0.1 }
     }
 }
 
@@ -130,6 +138,8 @@ impl CalibratedSettings {
             ("calibrated.epsilon", share(self.epsilon), "between 0 and 1"),
             ("calibrated.doubt_discount", share(self.doubt_discount), "between 0 and 1"),
             ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
+            ("calibrated.gain", share(self.gain) && self.gain > 0.0, "above 0 and at most 1"),
+            ("calibrated.rho", share(self.rho), "between 0 and 1"),
         ])
     }
 }
@@ -214,6 +224,11 @@ fn remembered(space: &Space) -> Option<usize> {
 /// c from ρ, and at most `widest`.
 fn var(rho: f32, widest: f32) -> f32 {
     (-2.0 * rho).clamp(-60.0, 60.0).exp().min(widest).max(f32::MIN_POSITIVE)
+}
+
+/// What a mean is moved to: the target, or a part of the way to it from the target network's own value of the pair.
+fn goal(gain: f32, target: f32, prior: impl Fn() -> f32) -> f32 {
+    if gain < 1.0 { prior() + gain * (target - prior()) } else { target }
 }
 
 /// The largest c that a batch teaches: a multiple of the variance of its own values. So c is soon of the right size, whatever the
@@ -399,12 +414,13 @@ impl Algorithm for Calibrated {
     }
 
     fn passes(&self) -> Passes {
-        Passes { target_next: true, online_next: true, ..Passes::default() }
+        Passes { target: self.settings.gain < 1.0, target_next: true, online_next: true }
     }
 
     fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
         let (actions, share) = (self.actions, 1.0 / batch.len() as f32);
         let (least, greatest) = bounds(&self.config, &batch.rewards);
+        let (gain, rho_share) = (self.settings.gain as f32, self.settings.rho as f32);
         let widest = widest(batch, outputs.online);
         let mut sums = Sums::new(self.config.learning.huber, batch.len());
         for i in 0..batch.len() {
@@ -414,12 +430,13 @@ impl Algorithm for Calibrated {
             let target = batch.bootstrap(i, || next[best]).clamp(least, greatest);
             let (mu, rho) = (outputs.online[row + action], outputs.online[row + actions + action]);
             let error = mu - target;
-            gradient.outputs[row + action] = sums.add(error, batch.weight[i]);
+            let goal = goal(gain, target, || outputs.target[row + action]);
+            gradient.outputs[row + action] = sums.add(mu - goal, batch.weight[i]);
             gradient.errors[i] = error.abs();
             let beyond = if batch.terminal[i] { 0.0 } else { var(next[actions + best], widest) };
             let wanted = (error * error + batch.discount[i].powi(2) * beyond).max(f32::MIN_POSITIVE);
             let off = (rho + 0.5 * libm::logf(wanted)).clamp(-1.0, 1.0);
-            gradient.outputs[row + actions + action] = RHO * off * batch.weight[i] * share;
+            gradient.outputs[row + actions + action] = rho_share * off * batch.weight[i] * share;
             sums.see_q(mu);
             sums.see_sigma(var(rho, widest).sqrt());
         }
@@ -607,7 +624,8 @@ impl Algorithm for Calibrated {
     }
 
     fn cuda(&self) -> Option<CudaLoss> {
-        let own = vec![RHO.into(), WIDEST.into()];
+        let own =
+            vec![f64::from(self.settings.rho as f32), WIDEST.into(), f64::from(self.settings.gain as f32)];
         Some(CudaLoss { name: NAME, source: include_str!("kernels/calibrated.cu"), own, defines: &[] })
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Build = dyn Fn(&Config, &Space) -> Result<Box<dyn Algorithm>> + Send + Sync;
 type Check = dyn Fn(&Config) -> Result<()> + Send + Sync;
 /// What an algorithm changes in settings.
-type Change = dyn Fn(&mut Config) + Send + Sync;
+type Change = dyn Fn(Config) -> Result<Config> + Send + Sync;
 
 type Needs = dyn Fn(&Config, &Space) -> Result<Demand> + Send + Sync;
 
@@ -64,7 +64,7 @@ impl Descriptor {
     ) -> Self {
         let (policies, fine): (_, Arc<Check>) = (&["epsilon"], Arc::new(|_| Ok(())));
         let (read, check) = (fine.clone(), fine);
-        let (build, general) = (Arc::new(build), Arc::new(|_: &mut Config| ()));
+        let (build, general) = (Arc::new(build), Arc::new(Ok));
         Self { name, about, policies, defaults: None, read, check, build, demand: None, general }
     }
 
@@ -77,7 +77,7 @@ impl Descriptor {
     /// With general settings of its own: what it changes in those that all agents start from. Tuned settings, and what a user
     /// asks for, come after them. So it is with the settings of bsuite. Those of papers and of users are not changed.
     #[must_use]
-    pub fn general(self, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
+    pub fn general(self, change: impl Fn(Config) -> Result<Config> + Send + Sync + 'static) -> Self {
         Self { general: Arc::new(change), ..self }
     }
 
@@ -211,9 +211,8 @@ impl Algorithms {
     /// assert!(!config.network.normalise && algorithms.with_general(config)?.network.normalise);
     /// # Ok::<(), adfq_deep::Error>(())
     /// ```
-    pub fn with_general(&self, mut config: Config) -> Result<Config> {
-        (self.get(&config.agent)?.general)(&mut config);
-        Ok(config)
+    pub fn with_general(&self, config: Config) -> Result<Config> {
+        (self.get(&config.agent)?.general)(config)
     }
 
     /// An agent and a policy from one word: `adfq-ts`, `adfq-eps` and `split-ts`, or an agent's name, which stands for

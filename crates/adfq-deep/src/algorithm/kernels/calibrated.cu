@@ -1,6 +1,6 @@
 // Calibrated Q-learning: rows are μ, then ρ = -log √c. What is computed is that of `algorithm/calibrated.rs`.
 
-enum CalibratedOwn { CALIBRATED_RHO, CALIBRATED_WIDEST };
+enum CalibratedOwn { CALIBRATED_RHO, CALIBRATED_WIDEST, CALIBRATED_GAIN };
 
 // The largest c that the batch teaches: a multiple of the variance of its values.
 __device__ __forceinline__ float calibrated_widest(const At& at) {
@@ -19,6 +19,18 @@ __device__ __forceinline__ float calibrated_var(float rho, float widest) {
     return fmaxf(fminf(var, widest), 1.17549435e-38f);
 }
 
+// What a mean is moved to: the target, or a part of the way to it from the target network's own value of the pair.
+__device__ __forceinline__ float calibrated_goal(const At& at, float target) {
+#ifdef PASS_TARGET
+    float gain = (float)at.own[CALIBRATED_GAIN];
+    if (gain < 1.0f) {
+        float prior = row_of(at, PASS_TARGET)[at.action];
+        return __fadd_rn(prior, __fmul_rn(gain, __fsub_rn(target, prior)));
+    }
+#endif
+    return target;
+}
+
 __device__ Answer loss_calibrated(const At& at) {
     const float lowest = -__int_as_float(0x7f800000);
     const float *online = row_of(at, PASS_ONLINE), *beyond = row_of(at, PASS_TARGET_NEXT);
@@ -27,9 +39,10 @@ __device__ Answer loss_calibrated(const At& at) {
     float judged = there ? beyond[at.lane] : lowest;
     float choosing = there ? row_of(at, PASS_ONLINE_NEXT)[at.lane] : lowest;
     int best = first_largest(choosing, at.lane);
-    // The mean is that of Double DQN.
-    Answer answer = value_loss(at, chosen(choosing, judged, at.lane));
-    float error = __fsub_rn(online[at.action], answer.target.x), rho = online[ACTIONS + at.action];
+    // The target is that of Double DQN.
+    float target = td_target(at, chosen(choosing, judged, at.lane));
+    Answer answer = loss_towards(at, target, calibrated_goal(at, target));
+    float error = __fsub_rn(online[at.action], target), rho = online[ACTIONS + at.action];
     float var = at.terminal ? 0.0f : calibrated_var(beyond[ACTIONS + best], widest);
     float discount = __fmul_rn(at.row.discount, at.row.discount);
     float wanted = fmaxf(__fadd_rn(__fmul_rn(error, error), __fmul_rn(discount, var)), 1.17549435e-38f);

@@ -74,13 +74,23 @@ __device__ __forceinline__ float bounded(const At& at, float target) {
                    ends ? (float)at.state[GREATEST] * horizon : infinity);
 }
 
-// The loss of Q(s,a) alone, where `beyond` is the value of s'.
-__device__ __forceinline__ Answer value_loss(const At& at, float beyond) {
-    float target = bounded(at, __fadd_rn(at.row.reward, __fmul_rn(at.row.discount, at.terminal ? 0.0f : beyond)));
-    float q = row_of(at, PASS_ONLINE)[at.action], error = q - target, slope = error;
+// The target of Q(s,a), where `beyond` is the value of s'.
+__device__ __forceinline__ float td_target(const At& at, float beyond) {
+    return bounded(at, __fadd_rn(at.row.reward, __fmul_rn(at.row.discount, at.terminal ? 0.0f : beyond)));
+}
+
+// The loss of Q(s,a) alone, which goes to `goal`. Its error, and with it the priority, is that beside the target.
+__device__ __forceinline__ Answer loss_towards(const At& at, float target, float goal) {
+    float q = row_of(at, PASS_ONLINE)[at.action], error = q - target, slope = q - goal;
     float loss = huber(slope, (float)at.settings[HUBER], at.row.weight * SHARE);
     if (at.lane == 0) at.gradient[at.action] = slope;
     return {make_float2(target, 1.0f), fabsf(error), make_float4(0.0f, loss, q * SHARE, __int_as_float(0x7fc00000))};
+}
+
+// The loss of Q(s,a) alone, which goes to its target.
+__device__ __forceinline__ Answer value_loss(const At& at, float beyond) {
+    float target = td_target(at, beyond);
+    return loss_towards(at, target, target);
 }
 
 // The value of the action that `choosing` calls for, each lane's of its own action. A NaN is larger than nothing, and
