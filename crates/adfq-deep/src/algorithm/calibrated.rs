@@ -120,25 +120,38 @@ pub struct CalibratedSettings {
     pub pairs: usize,
     /// g: how far a mean goes from the target network's own value of the pair to the target. ADFQ's is ½ where σ is at its floor.
     pub gain: f64,
+    /// The same where an episode ends. ADFQ's is .01 there with the paper's settings, and .09 with ours.
+    pub terminal_gain: f64,
     /// What the gradient of ρ is multiplied with.
     pub rho: f64,
 }
 
 impl Default for CalibratedSettings {
     fn default() -> Self {
-        Self { explore: 0.5, epsilon: 0.5, doubt_discount: 0.99, pairs: 1 << 17, gain: 1.0, rho: 0.1 }
+        let (gain, terminal_gain) = (1.0, 1.0);
+        Self {
+            explore: 0.5,
+            epsilon: 0.5,
+            doubt_discount: 0.99,
+            pairs: 1 << 17,
+            gain,
+            terminal_gain,
+            rho: 0.1,
+        }
     }
 }
 
 impl CalibratedSettings {
     fn check(&self, _: &Config) -> Result<()> {
         let share = |number: f64| (0.0..=1.0).contains(&number);
+        let gain = |number: f64| number > 0.0 && number <= 1.0;
         check(&[
             ("calibrated.explore", share(self.explore), "between 0 and 1"),
             ("calibrated.epsilon", share(self.epsilon), "between 0 and 1"),
             ("calibrated.doubt_discount", share(self.doubt_discount), "between 0 and 1"),
             ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
-            ("calibrated.gain", share(self.gain) && self.gain > 0.0, "above 0 and at most 1"),
+            ("calibrated.gain", gain(self.gain), "above 0 and at most 1"),
+            ("calibrated.terminal_gain", gain(self.terminal_gain), "above 0 and at most 1"),
             ("calibrated.rho", share(self.rho), "between 0 and 1"),
         ])
     }
@@ -414,13 +427,15 @@ impl Algorithm for Calibrated {
     }
 
     fn passes(&self) -> Passes {
-        Passes { target: self.settings.gain < 1.0, target_next: true, online_next: true }
+        let part = self.settings.gain < 1.0 || self.settings.terminal_gain < 1.0;
+        Passes { target: part, target_next: true, online_next: true }
     }
 
     fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
         let (actions, share) = (self.actions, 1.0 / batch.len() as f32);
         let (least, greatest) = bounds(&self.config, &batch.rewards);
-        let (gain, rho_share) = (self.settings.gain as f32, self.settings.rho as f32);
+        let gains = [self.settings.gain as f32, self.settings.terminal_gain as f32];
+        let rho_share = self.settings.rho as f32;
         let widest = widest(batch, outputs.online);
         let mut sums = Sums::new(self.config.learning.huber, batch.len());
         for i in 0..batch.len() {
@@ -430,6 +445,7 @@ impl Algorithm for Calibrated {
             let target = batch.bootstrap(i, || next[best]).clamp(least, greatest);
             let (mu, rho) = (outputs.online[row + action], outputs.online[row + actions + action]);
             let error = mu - target;
+            let gain = gains[usize::from(batch.terminal[i])];
             let goal = goal(gain, target, || outputs.target[row + action]);
             gradient.outputs[row + action] = sums.add(mu - goal, batch.weight[i]);
             gradient.errors[i] = error.abs();
@@ -624,8 +640,9 @@ impl Algorithm for Calibrated {
     }
 
     fn cuda(&self) -> Option<CudaLoss> {
-        let own =
-            vec![f64::from(self.settings.rho as f32), WIDEST.into(), f64::from(self.settings.gain as f32)];
+        let CalibratedSettings { gain, terminal_gain, rho, .. } = self.settings;
+        let [gain, terminal_gain, rho] = [gain, terminal_gain, rho].map(|number| f64::from(number as f32));
+        let own = vec![rho, WIDEST.into(), gain, terminal_gain];
         Some(CudaLoss { name: NAME, source: include_str!("kernels/calibrated.cu"), own, defines: &[] })
     }
 }
