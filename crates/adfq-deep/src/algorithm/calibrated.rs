@@ -23,8 +23,11 @@
 //! An episode either follows the means or explores. Where states come again, exploring is to follow the doubt. Elsewhere it is
 //! εz-greedy (Dabney et al. 2021): random actions, each repeated for a while.
 
+mod settings;
 #[cfg(test)]
 mod tests;
+
+pub use settings::CalibratedSettings;
 
 use super::calibration::{Calibration, Held};
 use super::episodic::{Episode, EpisodicMemory, LONGEST, Passed};
@@ -35,11 +38,10 @@ use super::{
     Algorithm, Batch, CudaLoss, Demand, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, Readout,
     Received, State, Sums, Unseen, bounds, largest,
 };
-use crate::config::{TargetUpdate, check};
 use crate::{Config, Error, Result};
 use adfq::random::{ChaCha8Rng, stream};
 use adfq_env::Space;
-use adfq_nn::{Layer, Output};
+use adfq_nn::Output;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::iter::repeat;
@@ -73,30 +75,13 @@ const SELDOM: f64 = 0.2;
 /// that the table learns from. An environment need not have an end, and who follows the means in a circle would never leave it.
 const ANEW: u64 = 10_000;
 
-/// Its general settings. In the games of MinAtar normalised layers do harm, and so do transitions of two steps on Asterix. On Atari, where
-/// the target network is a copy that stands still for a while, normalised layers help, with a small gradient of ρ (docs/calibrated.md).
-fn general(mut config: Config) -> Result<Config> {
-    if config.network.layers.iter().all(|layer| matches!(layer, Layer::Dense { .. })) {
-        config.network.normalise = true;
-        (config.replay.n_step, config.replay.watkins) = (2, true);
-        // bsuite's are 10,000 transitions, and a copy of the network every four steps. What is seldom found is forgotten with them.
-        config.replay.capacity = config.replay.capacity.max(100_000);
-        config.learning.target = TargetUpdate::Soft(0.01);
-    } else if matches!(config.learning.target, TargetUpdate::Hard(_)) {
-        config.network.normalise = true;
-        let settings = CalibratedSettings { rho: 0.01, ..config.own(NAME)? };
-        return config.with_own(NAME, &settings);
-    }
-    Ok(config)
-}
-
 /// How it is registered.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::new(NAME, "Double DQN with beliefs that are held against its own returns", |config, space| {
         Ok(Box::new(Calibrated::new(config, space)?))
     })
     .policies(&["doubt", "thompson", "epsilon"])
-    .general(general)
+    .general(settings::general)
     .settings::<CalibratedSettings>(CalibratedSettings::check)
     .demands(|config, space| {
         let settings: CalibratedSettings = config.own(NAME)?;
@@ -104,57 +89,6 @@ pub(super) fn descriptor() -> Descriptor {
         let bytes = EpisodicMemory::bytes_needed(settings.pairs) + novelty;
         Ok(Demand { outputs: OUTPUTS, bytes, less: "fewer calibrated.pairs", ..Demand::default() })
     })
-}
-
-/// Its settings: the table `[calibrated]`. The defaults are one setting for all environments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CalibratedSettings {
-    /// The share of episodes that explore, at most.
-    pub explore: f64,
-    /// The probability at which such an episode begins to repeat a random action, at first.
-    pub epsilon: f64,
-    /// η: what doubt is multiplied with for each step to it.
-    pub doubt_discount: f64,
-    /// Pairs that the table has room for. 0 stands for no table.
-    pub pairs: usize,
-    /// g: how far a mean goes from the target network's own value of the pair to the target. ADFQ's is ½ where σ is at its floor.
-    pub gain: f64,
-    /// The same where an episode ends. ADFQ's is .01 there with the paper's settings, and .09 with ours.
-    pub terminal_gain: f64,
-    /// What the gradient of ρ is multiplied with.
-    pub rho: f64,
-}
-
-impl Default for CalibratedSettings {
-    fn default() -> Self {
-        let (gain, terminal_gain) = (1.0, 1.0);
-        Self {
-            explore: 0.5,
-            epsilon: 0.5,
-            doubt_discount: 0.99,
-            pairs: 1 << 17,
-            gain,
-            terminal_gain,
-            rho: 0.1,
-        }
-    }
-}
-
-impl CalibratedSettings {
-    fn check(&self, _: &Config) -> Result<()> {
-        let share = |number: f64| (0.0..=1.0).contains(&number);
-        let gain = |number: f64| number > 0.0 && number <= 1.0;
-        check(&[
-            ("calibrated.explore", share(self.explore), "between 0 and 1"),
-            ("calibrated.epsilon", share(self.epsilon), "between 0 and 1"),
-            ("calibrated.doubt_discount", share(self.doubt_discount), "between 0 and 1"),
-            ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
-            ("calibrated.gain", gain(self.gain), "above 0 and at most 1"),
-            ("calibrated.terminal_gain", gain(self.terminal_gain), "above 0 and at most 1"),
-            ("calibrated.rho", share(self.rho), "between 0 and 1"),
-        ])
-    }
 }
 
 /// An environment of the training: the episode under way.
