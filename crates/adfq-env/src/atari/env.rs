@@ -170,11 +170,12 @@ impl Atari {
             self.play.last = action as u8;
         }
         let before = *self.machine.ram();
+        let draw = draw || self.game.draw_all;
         self.machine.frame(Action::ALL[usize::from(self.play.last)].input(), draw);
         let (now, game) = (self.machine.ram(), self.game);
         self.play.frames += 1;
         let over = game.over(&before, now);
-        self.play.lives = if over { 0 } else { game.lives(self.play.lives, &before, now) };
+        self.play.lives = game.lives(self.play.lives, &before, now);
         (game.reward(&before, now), over)
     }
 
