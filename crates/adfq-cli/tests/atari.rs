@@ -67,10 +67,7 @@ fn what_cannot_be_played_is_said() {
             vec!["train", "cartpole", "--emulator", "native"],
             "--emulator is for the games of Atari (atari:GAME), and cartpole is none",
         ),
-        (
-            vec!["train", "atari:adventure", "--emulator", "native"],
-            "atari:adventure cannot be played without ALE",
-        ),
+        (vec!["train", "atari:pacman", "--emulator", "native"], "atari:pacman cannot be played without ALE"),
         (
             vec!["train", "atari:pong", "--roms", roms],
             "no file there has the MD5 sum 60e0ea3cbe0913d39803477945e9e5ec",

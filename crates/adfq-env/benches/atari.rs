@@ -1,5 +1,6 @@
 //! What an agent sees of an Atari screen, from two frames of the console to 84 × 84 bytes.
 
+use adfq_env::atari::palette::NTSC;
 use adfq_env::atari::{SIDE, Screen};
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -23,7 +24,7 @@ fn noise(seed: usize) -> Vec<u8> {
 fn observations(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("atari");
     for (name, frames) in [("a game", [game(40), game(42)]), ("noise", [noise(1), noise(2)])] {
-        let (mut screen, mut small) = (Screen::new(HEIGHT), [0; SIDE * SIDE]);
+        let (mut screen, mut small) = (Screen::new(HEIGHT, &NTSC), [0; SIDE * SIDE]);
         group.bench_function(format!("observation of {name}"), |bencher| {
             bencher.iter(|| {
                 screen.hold(black_box(&frames[0]));

@@ -193,7 +193,7 @@ impl Registry {
     ///
     /// let registry = Registry::default();
     /// let is_outside = |name: &str| registry.is_outside(name, &Args::new());
-    /// assert!(is_outside("gym:LunarLander-v3") && is_outside("atari:adventure"));
+    /// assert!(is_outside("gym:LunarLander-v3") && is_outside("atari:pacman"));
     /// assert!(!is_outside("atari:pong") && !is_outside("cartpole"));
     /// ```
     pub fn is_outside(&self, name: &str, args: &Args) -> bool {

@@ -5,6 +5,7 @@
 mod interpreter;
 
 mod atari {
+    mod colours;
     mod games;
     mod play;
     mod screen;

@@ -35,7 +35,7 @@ impl Emulator {
     ///
     /// let who = |name: &str| Emulator::of(&EnvSpec::new(name));
     /// assert_eq!(who("atari:pong")?, Some(Emulator::Native));
-    /// assert_eq!(who("atari:adventure")?, Some(Emulator::Ale));
+    /// assert_eq!(who("atari:pacman")?, Some(Emulator::Ale));
     /// assert_eq!(who("cartpole")?, None);
     /// # Ok::<(), adfq_env::Error>(())
     /// ```
@@ -60,11 +60,9 @@ impl Emulator {
 fn native(spec: &EnvSpec) -> Result<(&'static Game, Settings)> {
     let refused = |reason: String| Error::Atari { env: spec.name.clone(), reason };
     let id = spec.name.split_once(':').map_or("", |(_, id)| id).to_lowercase().replace('-', "_");
-    let game = Game::named(&id).filter(|game| game.is_exact());
-    let exact =
-        || Game::all().iter().filter(|game| game.is_exact()).map(|game| game.name).collect::<Vec<_>>();
-    let game = game
-        .ok_or_else(|| refused(format!("the games that are known to be exact are {}", exact().join(", "))))?;
+    let games = || Game::all().iter().map(|game| game.name).collect::<Vec<_>>().join(", ");
+    let game = Game::named(&id)
+        .ok_or_else(|| refused(format!("the games that are known to be exact are {}", games())))?;
     Ok((game, Settings::from_args(&spec.args, Emulator::ARGUMENT).map_err(refused)?))
 }
 

@@ -3,7 +3,6 @@
 use super::Action;
 use super::games::{Game, Ram};
 use super::machine::Machine;
-use super::palette::RGB;
 use super::screen::{SIDE, Screen};
 use crate::episode::{refuse, restore, save};
 use crate::{Args, Element, Env, Error, Picture, Purpose, Result, Space, Step};
@@ -118,7 +117,7 @@ impl Atari {
         let actions = if settings.full_action_space { Action::ALL } else { game.actions };
         let (frame, element) = (vec![SIDE, SIDE, 1], Element::U8 { scale: 1.0 / 255.0 });
         let space = Space { frame, element, stack: 4, actions: actions.len() };
-        let screen = Screen::new(machine.height());
+        let screen = Screen::new(machine.height(), machine.palette());
         let play = Play { phase: Phase::None, lives: 0, frames: 0, last: 0, rng: stream(0, &name) };
         let loaded = Arc::new(machine.clone());
         let mut env = Self { name, game, settings, purpose, space, actions, loaded, machine, screen, play };
@@ -171,11 +170,12 @@ impl Atari {
             self.play.last = action as u8;
         }
         let before = *self.machine.ram();
+        let draw = draw || self.game.draw_all;
         self.machine.frame(Action::ALL[usize::from(self.play.last)].input(), draw);
         let (now, game) = (self.machine.ram(), self.game);
         self.play.frames += 1;
         let over = game.over(&before, now);
-        self.play.lives = if over { 0 } else { game.lives(self.play.lives, &before, now) };
+        self.play.lives = game.lives(self.play.lives, &before, now);
         (game.reward(&before, now), over)
     }
 
@@ -291,9 +291,9 @@ impl Env for Atari {
     /// The brighter of the last two frames, colour by colour.
     fn render(&self) -> Result<Picture> {
         let last = self.machine.screen();
-        let held = self.screen.held().unwrap_or(last);
+        let (held, rgb) = (self.screen.held().unwrap_or(last), &self.machine.palette().rgb);
         let brighter = |(&one, &other): (&u8, &u8)| {
-            let [one, other] = [one, other].map(|colour| RGB[usize::from(colour)]);
+            let [one, other] = [one, other].map(|colour| rgb[usize::from(colour)]);
             std::array::from_fn::<_, 3, _>(|i| one[i].max(other[i]))
         };
         let rgb: Vec<u8> = last.iter().zip(held).flat_map(brighter).collect();

@@ -9,7 +9,7 @@ mod emulator;
 mod env;
 mod games;
 pub mod machine;
-mod palette;
+pub mod palette;
 pub mod roms;
 mod screen;
 
@@ -17,7 +17,7 @@ pub use action::Action;
 pub use emulator::Emulator;
 pub use env::{Atari, Settings};
 pub use games::{Game, Ram};
-pub use palette::{LUMINANCE, RGB};
+pub use palette::Palette;
 pub use screen::{SIDE, Screen};
 
 pub(crate) use emulator::env;

@@ -1,8 +1,47 @@
-//! The colours of the console as ALE shows them, which were read off its pictures: sixteen hues in eight shades.
+//! The colours of the console as ALE shows them, which were read off its pictures: sixteen hues in eight shades, for each of the two television
+//! formats.
 
-/// Red, green and blue of each colour, a hue a line.
+/// What each palette index looks like.
+pub struct Palette {
+    /// Red, green and blue.
+    pub rgb: [[u8; 3]; 256],
+    /// The brightness.
+    pub luminance: [u8; 256],
+}
+
+/// The colours of NTSC.
+pub static NTSC: Palette = Palette::of(&NTSC_COLOURS);
+
+/// The colours of PAL.
+pub static PAL: Palette = Palette::of(&PAL_COLOURS);
+
+impl Palette {
+    /// Even indices are the colours. Odd ones are those of a frame without colour, which a television shows after one with an odd number of lines:
+    /// ALE has the grey there that is as bright as the colour before. What it takes for its brightness is the blue of the colour after.
+    const fn of(colours: &[u32; 128]) -> Self {
+        let mut palette = Self { rgb: [[0; 3]; 256], luminance: [0; 256] };
+        let mut index = 0;
+        while index < 256 {
+            let [_, red, green, blue] = colours[index / 2].to_be_bytes();
+            let brightness = luminance([red, green, blue]);
+            palette.rgb[index] = [red, green, blue];
+            palette.luminance[index] = brightness;
+            palette.rgb[index + 1] = [brightness; 3];
+            palette.luminance[index + 1] = if index < 254 { colours[index / 2 + 1] as u8 } else { 0 };
+            index += 2;
+        }
+        palette
+    }
+}
+
+/// In ten-thousandths, rounded: .2989 of red, .5870 of green, .1140 of blue.
+const fn luminance([red, green, blue]: [u8; 3]) -> u8 {
+    ((2989 * red as u32 + 5870 * green as u32 + 1140 * blue as u32 + 5000) / 10_000) as u8
+}
+
+/// Red, green and blue of each colour of NTSC, a hue a line.
 #[rustfmt::skip]
-const COLOURS: [u32; 128] = [
+const NTSC_COLOURS: [u32; 128] = [
     0x000000, 0x4a4a4a, 0x6f6f6f, 0x8e8e8e, 0xaaaaaa, 0xc0c0c0, 0xd6d6d6, 0xececec,
     0x484800, 0x69690f, 0x86861d, 0xa2a22a, 0xbbbb35, 0xd2d240, 0xe8e84a, 0xfcfc54,
     0x7c2c00, 0x904811, 0xa26221, 0xb47a30, 0xc3903d, 0xd2a44a, 0xdfb755, 0xecc860,
@@ -21,29 +60,23 @@ const COLOURS: [u32; 128] = [
     0x482c00, 0x694d14, 0x866a26, 0xa28638, 0xbb9f47, 0xd2b656, 0xe8cc63, 0xfce070,
 ];
 
-/// Red, green and blue of each palette index. The lowest bit of an index has no meaning.
-pub const RGB: [[u8; 3]; 256] = rgb();
-
-/// The brightness of each palette index.
-pub const LUMINANCE: [u8; 256] = luminance();
-
-const fn rgb() -> [[u8; 3]; 256] {
-    let (mut all, mut index) = ([[0; 3]; 256], 0);
-    while index < 256 {
-        let [_, red, green, blue] = COLOURS[index / 2].to_be_bytes();
-        all[index] = [red, green, blue];
-        index += 1;
-    }
-    all
-}
-
-/// In ten-thousandths, rounded: .2989 of red, .5870 of green, .1140 of blue.
-const fn luminance() -> [u8; 256] {
-    let (mut all, mut index) = ([0; 256], 0);
-    while index < 256 {
-        let [red, green, blue] = RGB[index];
-        all[index] = ((2989 * red as u32 + 5870 * green as u32 + 1140 * blue as u32 + 5000) / 10_000) as u8;
-        index += 1;
-    }
-    all
-}
+/// Those of PAL.
+#[rustfmt::skip]
+const PAL_COLOURS: [u32; 128] = [
+    0x000000, 0x2b2b2b, 0x525252, 0x767676, 0x979797, 0xb6b6b6, 0xd2d2d2, 0xececec,
+    0x000000, 0x2b2b2b, 0x525252, 0x767676, 0x979797, 0xb6b6b6, 0xd2d2d2, 0xececec,
+    0x805800, 0x96711a, 0xab8732, 0xbe9c48, 0xcfaf5c, 0xdfc06f, 0xeed180, 0xfce090,
+    0x445c00, 0x5e791a, 0x769332, 0x8cac48, 0xa0c25c, 0xb3d76f, 0xc4ea80, 0xd4fc90,
+    0x703400, 0x89511a, 0xa06b32, 0xb68448, 0xc99a5c, 0xdcaf6f, 0xecc280, 0xfcd490,
+    0x006414, 0x1a8035, 0x329852, 0x48b06e, 0x5cc587, 0x6fd99e, 0x80ebb4, 0x90fcc8,
+    0x700014, 0x891a35, 0xa03252, 0xb6486e, 0xc95c87, 0xdc6f9e, 0xec80b4, 0xfc90c8,
+    0x005c5c, 0x1a7676, 0x328e8e, 0x48a4a4, 0x5cb8b8, 0x6fcbcb, 0x80dcdc, 0x90ecec,
+    0x70005c, 0x841a74, 0x963289, 0xa8489e, 0xb75cb0, 0xc66fc1, 0xd380d1, 0xe090e0,
+    0x003c70, 0x195a89, 0x2f75a0, 0x448eb6, 0x57a5c9, 0x68badc, 0x79ceec, 0x88e0fc,
+    0x580070, 0x6e1a89, 0x8332a0, 0x9648b6, 0xa75cc9, 0xb76fdc, 0xc680ec, 0xd490fc,
+    0x002070, 0x193f89, 0x2f5aa0, 0x4474b6, 0x578bc9, 0x68a1dc, 0x79b5ec, 0x88c8fc,
+    0x340080, 0x4a1a96, 0x5f32ab, 0x7248be, 0x835ccf, 0x936fdf, 0xa280ee, 0xb090fc,
+    0x000088, 0x1a1a9d, 0x3232b0, 0x4848c2, 0x5c5cd2, 0x6f6fe1, 0x8080ef, 0x9090fc,
+    0x000000, 0x2b2b2b, 0x525252, 0x767676, 0x979797, 0xb6b6b6, 0xd2d2d2, 0xececec,
+    0x000000, 0x2b2b2b, 0x525252, 0x767676, 0x979797, 0xb6b6b6, 0xd2d2d2, 0xececec,
+];

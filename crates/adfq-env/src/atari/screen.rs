@@ -5,7 +5,7 @@
 //! small denominator, so the mean is computed in integers. OpenCV computes in f32: the two differ only where a
 //! mean lies just between two bytes. There, and only there, its sum is repeated in its own order.
 
-use super::palette::LUMINANCE;
+use super::palette::Palette;
 
 /// Pixels along a side of what an agent sees.
 pub const SIDE: usize = 84;
@@ -96,6 +96,7 @@ fn gcd(a: usize, b: usize) -> usize {
 /// The brightness of the screen, and what has to be kept between frames.
 #[derive(Clone)]
 pub struct Screen {
+    palette: &'static Palette,
     rows: Axis,
     columns: Axis,
     /// The brightness of what was seen last, and so of the greater of two frames.
@@ -118,11 +119,12 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// For a console that shows so many rows.
-    pub fn new(height: usize) -> Self {
+    /// For a console that shows so many rows in these colours.
+    pub fn new(height: usize, palette: &'static Palette) -> Self {
         let (rows, columns) = (Axis::new(height), Axis::new(WIDTH));
         let picture = vec![0; height * WIDTH];
         Self {
+            palette,
             rows,
             columns,
             seen: picture.clone(),
@@ -169,7 +171,7 @@ impl Screen {
         let reuse = self.current && self.both == both;
         (self.current, self.both) = (true, both);
         let (seen, last) = (self.seen.as_chunks_mut::<WIDTH>().0, self.last.as_chunks_mut::<WIDTH>().0);
-        let held = self.held.as_chunks::<WIDTH>().0;
+        let (held, luminance) = (self.held.as_chunks::<WIDTH>().0, &self.palette.luminance);
         for (y, row) in frame.as_chunks::<WIDTH>().0.iter().enumerate() {
             let held_anew = std::mem::take(&mut self.held_anew[y]);
             if reuse && last[y] == *row && !(both && held_anew) {
@@ -180,9 +182,9 @@ impl Screen {
                 seen[y] = seen[y - 1];
                 continue;
             }
-            seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = LUMINANCE[usize::from(colour)]);
+            seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = luminance[usize::from(colour)]);
             if both && held[y] != *row {
-                brighten(&mut seen[y], &held[y]);
+                brighten(&mut seen[y], &held[y], luminance);
             }
         }
     }
@@ -190,7 +192,7 @@ impl Screen {
     /// Sees the greater of what was seen and the frame held: the game ended before there was another.
     pub fn see_held(&mut self) {
         let rows = self.seen.chunks_exact_mut(WIDTH).zip(self.held.chunks_exact(WIDTH));
-        rows.for_each(|(seen, held)| brighten(seen, held));
+        rows.for_each(|(seen, held)| brighten(seen, held, &self.palette.luminance));
         self.seen_anew.fill(true);
         self.current = false;
     }
@@ -343,8 +345,8 @@ fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8], opencv: impl Fn(usi
 }
 
 /// Raises the brightness to that of a frame.
-fn brighten(seen: &mut [u8], frame: &[u8]) {
+fn brighten(seen: &mut [u8], frame: &[u8], luminance: &[u8; 256]) {
     seen.iter_mut()
         .zip(frame)
-        .for_each(|(seen, &colour)| *seen = (*seen).max(LUMINANCE[usize::from(colour)]));
+        .for_each(|(seen, &colour)| *seen = (*seen).max(luminance[usize::from(colour)]));
 }

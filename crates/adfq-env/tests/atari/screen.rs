@@ -2,6 +2,7 @@
 
 use crate::interpreter::python;
 use adfq::random::stream;
+use adfq_env::atari::palette::NTSC;
 use adfq_env::atari::{SIDE, Screen};
 use rand::{Rng, RngExt};
 use std::io::Write;
@@ -48,7 +49,7 @@ fn screens_shrink_as_opencv_shrinks_them() {
     let Some(python) = python() else { return };
     for height in [210, 214, 220, 230, 250] {
         let mut rng = stream(4, "screens");
-        let (mut screen, mut large, mut small) = (Screen::new(height), vec![], vec![]);
+        let (mut screen, mut large, mut small) = (Screen::new(height, &NTSC), vec![], vec![]);
         let mut frames = [0; 2].map(|_| frame(&mut rng, height));
         for _ in 0..PICTURES {
             for frame in &mut frames {
@@ -81,13 +82,13 @@ fn screens_shrink_as_opencv_shrinks_them() {
 /// The greater of two frames, of the one held and what was seen, and the brightness itself.
 #[test]
 fn the_brighter_of_two_frames_is_seen() {
-    let luminance = |colour: u8| adfq_env::atari::LUMINANCE[usize::from(colour)];
+    let luminance = |colour: u8| NTSC.luminance[usize::from(colour)];
     let mut rng = stream(5, "screens");
     let [one, other, third] = [0; 3].map(|_| frame(&mut rng, 210));
     let brighter = |frames: &[&[u8]]| -> Vec<u8> {
         (0..one.len()).map(|i| frames.iter().map(|frame| luminance(frame[i])).max().unwrap()).collect()
     };
-    let mut screen = Screen::new(210);
+    let mut screen = Screen::new(210, &NTSC);
     screen.see(&one);
     assert_eq!(screen.seen(), brighter(&[&one]));
     screen.hold(&other);
@@ -95,7 +96,7 @@ fn the_brighter_of_two_frames_is_seen() {
     assert_eq!(screen.seen(), brighter(&[&one, &other]));
     screen.see_both(&third);
     assert_eq!(screen.seen(), brighter(&[&other, &third]));
-    let mut again = Screen::new(210);
+    let mut again = Screen::new(210, &NTSC);
     assert!(!again.restore(Some(&[0; 7]), &third) && !again.restore(None, &[0; 7]));
     assert!(again.restore(screen.held(), &third));
     assert_eq!((again.seen(), again.held()), (screen.seen(), screen.held()));

@@ -1,29 +1,36 @@
 //! Memory and screen after every frame, beside what `ale-py` shows of the same play (`record.py`).
 
 use crate::interpreter::python;
+use adfq_env::atari::Game;
 use adfq_env::atari::machine::{Controller, Input, Machine, Shown};
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The games that are compared, and what ALE knows of each: see the first line of the file.
-const GAMES: &str = include_str!("games.csv");
+/// What ALE knows of the games that have no line in the table of the crate: see the first line of the file.
+const OTHERS: &str = include_str!("others.csv");
 
 /// What stands for `reset_game` where an action could be.
 const RESET: u8 = 255;
 
-struct Game {
-    name: String,
-    controller: Controller,
-    shown: Shown,
-    comb: bool,
-    /// What the switches and the joystick do after a second without them, when a game is reset.
-    start: Vec<Input>,
+/// A game that is compared.
+enum Compared {
+    /// Its line in the table of the crate says what ALE knows of it.
+    OfTable(&'static Game),
+    Other {
+        name: String,
+        controller: Controller,
+        shown: Shown,
+        comb: bool,
+        /// What the switches and the joystick do after a second without them, when a game is reset.
+        start: Vec<Input>,
+    },
 }
 
-impl Game {
+impl Compared {
     fn all() -> Vec<Self> {
-        GAMES.lines().skip(1).map(Self::from_line).collect()
+        let others = OTHERS.lines().skip(1).map(Self::from_line);
+        Game::all().iter().map(Self::OfTable).chain(others).collect()
     }
 
     fn from_line(line: &str) -> Self {
@@ -31,30 +38,40 @@ impl Game {
         let [name, controller, top, rows, comb, start] = fields[..] else { panic!("{line}") };
         let controller = match controller {
             "joystick" => Controller::Joystick,
-            "right joystick" => Controller::RightJoystick,
-            "stick alone" => Controller::StickAlone,
             "paddles" => Controller::Paddles,
-            "second paddle" => Controller::SecondPaddle,
             other => panic!("{other}"),
         };
         let shown = Shown { top: top.parse().unwrap(), rows: rows.parse().unwrap() };
         let start = start.split(' ').flat_map(presses).collect();
-        Self { name: name.into(), controller, shown, comb: comb == "yes", start }
+        Self::Other { name: name.into(), controller, shown, comb: comb == "yes", start }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::OfTable(game) => game.name,
+            Self::Other { name, .. } => name,
+        }
     }
 
     fn machine(&self, roms: &Path) -> Machine {
-        let rom = std::fs::read(roms.join(format!("{}.bin", self.name))).unwrap();
-        let machine = Machine::with(&rom, self.controller, self.shown).unwrap();
-        if self.comb { machine } else { machine.without_comb() }
+        let rom = std::fs::read(roms.join(format!("{}.bin", self.name()))).unwrap();
+        match self {
+            Self::OfTable(game) => game.console(&rom).unwrap(),
+            Self::Other { controller, shown, comb, .. } => {
+                let machine = Machine::with(&rom, *controller, *shown).unwrap();
+                if *comb { machine } else { machine.without_comb() }
+            }
+        }
     }
 
-    fn reset(&self, machine: &mut Machine) {
-        machine.power_on();
-        for _ in 0..60 {
-            machine.frame(Input::default(), true);
-        }
-        for &input in &self.start {
-            machine.frame(input, true);
+    fn start(&self, machine: &mut Machine) {
+        match self {
+            Self::OfTable(game) => game.start(machine),
+            Self::Other { start, .. } => {
+                machine.power_on();
+                let second = [Input::default(); 60];
+                second.iter().chain(start).for_each(|&input| machine.frame(input, true));
+            }
         }
     }
 }
@@ -103,13 +120,13 @@ fn roms(python: &Path) -> std::path::PathBuf {
 }
 
 /// Plays so many frames of each game.
-fn compare(python: &Path, games: &[&Game], seed: u64, frames: usize) {
+fn compare(python: &Path, games: &[Compared], seed: u64, frames: usize) {
     let roms = roms(python);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/atari_machine/record.py");
     let mut ale = Command::new(python)
         .arg(script)
         .args([seed.to_string(), frames.to_string()])
-        .args(games.iter().map(|game| &game.name))
+        .args(games.iter().map(Compared::name))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -122,10 +139,10 @@ fn compare(python: &Path, games: &[&Game], seed: u64, frames: usize) {
         for frame in 0..frames {
             records.read_exact(&mut record).unwrap();
             match record[0] {
-                RESET => game.reset(&mut machine),
+                RESET => game.start(&mut machine),
                 action => machine.frame(input(action), true),
             }
-            let place = format!("{} from seed {seed}, frame {frame}", game.name);
+            let place = format!("{} from seed {seed}, frame {frame}", game.name());
             assert!(machine.ram()[..] == record[1..129], "the memory of {place}");
             assert!(machine.screen() == &record[129..], "the screen of {place}");
         }
@@ -136,9 +153,9 @@ fn compare(python: &Path, games: &[&Game], seed: u64, frames: usize) {
 #[test]
 fn memory_and_screen_are_those_of_ale() {
     let Some(python) = python() else { return };
-    let games = Game::all();
+    let games = Compared::all();
     assert!(games.len() > 80);
-    compare(&python, &games.iter().collect::<Vec<_>>(), 1, 60);
+    compare(&python, &games, 1, 60);
 }
 
 /// The same at length: `cargo test --release -p adfq-env --test atari_machine -- --ignored --nocapture at_length`.
@@ -151,10 +168,11 @@ fn memory_and_screen_are_those_of_ale_at_length() {
     let frames = set("ADFQ_FRAMES").map_or(1_000_000, |text| text.parse().unwrap());
     let seed = set("ADFQ_SEED").map_or(7, |text| text.parse().unwrap());
     let named = set("ADFQ_GAMES");
-    for game in Game::all() {
-        if named.as_ref().is_none_or(|names| names.split(' ').any(|name| name == game.name)) {
-            compare(&python, &[&game], seed, frames);
-            println!("{}: {frames} frames alike", game.name);
+    for game in Compared::all() {
+        let name = game.name().to_owned();
+        if named.as_ref().is_none_or(|names| names.split(' ').any(|named| named == name)) {
+            compare(&python, &[game], seed, frames);
+            println!("{name}: {frames} frames alike");
         }
     }
 }

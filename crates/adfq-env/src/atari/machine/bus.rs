@@ -70,7 +70,7 @@ impl Bus {
     pub(super) fn read_elsewhere(&mut self, operand: Operand, clock: u64) -> u8 {
         let Operand { address, lines, .. } = operand;
         if address & 0x1000 != 0 {
-            self.cartridge.read(address, lines)
+            self.cartridge.read(address)
         } else if address & 0x80 == 0 {
             self.tia.read(address as u8 & 0x0F, clock) | lines & 0x3F
         } else if address & 0x200 == 0 {

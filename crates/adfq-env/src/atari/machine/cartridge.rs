@@ -165,10 +165,10 @@ impl Cartridge {
     }
 
     /// Any read.
-    pub(super) fn read(&mut self, address: u16, lines: u8) -> u8 {
+    pub(super) fn read(&mut self, address: u16) -> u8 {
         match self.plain(address) {
             Some(value) => value,
-            None => self.read_special(address, lines),
+            None => self.read_special(address),
         }
     }
 
@@ -184,7 +184,7 @@ impl Cartridge {
     }
 
     #[inline(never)]
-    fn read_special(&mut self, address: u16, lines: u8) -> u8 {
+    fn read_special(&mut self, address: u16) -> u8 {
         let place = address & 0xFFF;
         match self.scheme {
             Scheme::Parker => self.switch_window(place),
@@ -200,10 +200,9 @@ impl Cartridge {
             }
             Scheme::Plain => {}
             Scheme::Atari { first, .. } => {
+                // On the chip, to read the port for writing would write what is on the data lines.
                 if place < 0x80 {
-                    // Reading the port for writing writes what is on the data lines.
-                    self.ram[usize::from(place)] = lines;
-                    return lines;
+                    return 0;
                 }
                 if place < 0x100 {
                     return self.ram[usize::from(place - 0x80)];

@@ -15,6 +15,7 @@ mod tia;
 
 pub use controller::Controller;
 
+use super::palette::{self, Palette};
 use bus::Bus;
 use cartridge::Cartridge;
 use controller::Ports;
@@ -143,6 +144,11 @@ impl Machine {
     /// Rows of the screen.
     pub fn height(&self) -> usize {
         self.screen().len() / 160
+    }
+
+    /// The colours of its picture.
+    pub fn palette(&self) -> &'static Palette {
+        if self.cpu.bus.tia.pal { &palette::PAL } else { &palette::NTSC }
     }
 
     /// Appends all state.
