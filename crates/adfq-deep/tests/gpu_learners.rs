@@ -393,9 +393,7 @@ fn a_step_is_that_of_the_cpu() {
                         config.learning.adam.rate *= 1.0 + seed as f32;
                         if seed == 3 {
                             config = config.with("adfq.rule=exact").expect("a rule");
-                            config = config
-                                .with("calibrated={gain = 0.5, terminal_gain = 0.2, rho = 0.02}")
-                                .expect("a gain");
+                            config = config.with("calibrated={gain = 0.5, rho = 0.02}").expect("a gain");
                         }
                         // More heads than a dueling one may have.
                         let heads =

@@ -361,15 +361,13 @@ impl Algorithm for Calibrated {
     }
 
     fn passes(&self) -> Passes {
-        let part = self.settings.gain < 1.0 || self.settings.terminal_gain < 1.0;
-        Passes { target: part, target_next: true, online_next: true }
+        Passes { target: self.settings.gain < 1.0, target_next: true, online_next: true }
     }
 
     fn loss(&mut self, batch: &Batch, outputs: &Outputs, gradient: &mut Gradient) -> Result<Loss> {
         let (actions, share) = (self.actions, 1.0 / batch.len() as f32);
         let (least, greatest) = bounds(&self.config, &batch.rewards);
-        let gains = [self.settings.gain as f32, self.settings.terminal_gain as f32];
-        let rho_share = self.settings.rho as f32;
+        let (gain, rho_share) = (self.settings.gain as f32, self.settings.rho as f32);
         let widest = widest(batch, outputs.online);
         let mut sums = Sums::new(self.config.learning.huber, batch.len());
         for i in 0..batch.len() {
@@ -379,7 +377,6 @@ impl Algorithm for Calibrated {
             let target = batch.bootstrap(i, || next[best]).clamp(least, greatest);
             let (mu, rho) = (outputs.online[row + action], outputs.online[row + actions + action]);
             let error = mu - target;
-            let gain = gains[usize::from(batch.terminal[i])];
             let goal = goal(gain, target, || outputs.target[row + action]);
             gradient.outputs[row + action] = sums.add(mu - goal, batch.weight[i]);
             gradient.errors[i] = error.abs();
@@ -574,9 +571,8 @@ impl Algorithm for Calibrated {
     }
 
     fn cuda(&self) -> Option<CudaLoss> {
-        let CalibratedSettings { gain, terminal_gain, rho, .. } = self.settings;
-        let [gain, terminal_gain, rho] = [gain, terminal_gain, rho].map(|number| f64::from(number as f32));
-        let own = vec![rho, WIDEST.into(), gain, terminal_gain];
+        let [rho, gain] = [self.settings.rho, self.settings.gain].map(|number| f64::from(number as f32));
+        let own = vec![rho, WIDEST.into(), gain];
         Some(CudaLoss { name: NAME, source: include_str!("kernels/calibrated.cu"), own, defines: &[] })
     }
 }

@@ -20,38 +20,25 @@ pub struct CalibratedSettings {
     pub pairs: usize,
     /// g: how far a mean goes from the target network's own value of the pair to the target. ADFQ's is ½ where σ is at its floor.
     pub gain: f64,
-    /// The same where an episode ends. ADFQ's is .01 there with the paper's settings, and .09 with ours.
-    pub terminal_gain: f64,
     /// What the gradient of ρ is multiplied with.
     pub rho: f64,
 }
 
 impl Default for CalibratedSettings {
     fn default() -> Self {
-        let (gain, terminal_gain) = (1.0, 1.0);
-        Self {
-            explore: 0.5,
-            epsilon: 0.5,
-            doubt_discount: 0.99,
-            pairs: 1 << 17,
-            gain,
-            terminal_gain,
-            rho: 0.1,
-        }
+        Self { explore: 0.5, epsilon: 0.5, doubt_discount: 0.99, pairs: 1 << 17, gain: 1.0, rho: 0.1 }
     }
 }
 
 impl CalibratedSettings {
     pub(super) fn check(&self, _: &Config) -> Result<()> {
         let share = |number: f64| (0.0..=1.0).contains(&number);
-        let gain = |number: f64| number > 0.0 && number <= 1.0;
         check(&[
             ("calibrated.explore", share(self.explore), "between 0 and 1"),
             ("calibrated.epsilon", share(self.epsilon), "between 0 and 1"),
             ("calibrated.doubt_discount", share(self.doubt_discount), "between 0 and 1"),
             ("calibrated.pairs", self.pairs <= 1 << 26, "at most 67108864"),
-            ("calibrated.gain", gain(self.gain), "above 0 and at most 1"),
-            ("calibrated.terminal_gain", gain(self.terminal_gain), "above 0 and at most 1"),
+            ("calibrated.gain", share(self.gain) && self.gain > 0.0, "above 0 and at most 1"),
             ("calibrated.rho", share(self.rho), "between 0 and 1"),
         ])
     }

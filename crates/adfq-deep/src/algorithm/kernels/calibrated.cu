@@ -1,6 +1,6 @@
 // Calibrated Q-learning: rows are μ, then ρ = -log √c. What is computed is that of `algorithm/calibrated.rs`.
 
-enum CalibratedOwn { CALIBRATED_RHO, CALIBRATED_WIDEST, CALIBRATED_GAIN, CALIBRATED_TERMINAL_GAIN };
+enum CalibratedOwn { CALIBRATED_RHO, CALIBRATED_WIDEST, CALIBRATED_GAIN };
 
 // The largest c that the batch teaches: a multiple of the variance of its values.
 __device__ __forceinline__ float calibrated_widest(const At& at) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ float calibrated_var(float rho, float widest) {
 // What a mean is moved to: the target, or a part of the way to it from the target network's own value of the pair.
 __device__ __forceinline__ float calibrated_goal(const At& at, float target) {
 #ifdef PASS_TARGET
-    float gain = (float)at.own[at.terminal ? CALIBRATED_TERMINAL_GAIN : CALIBRATED_GAIN];
+    float gain = (float)at.own[CALIBRATED_GAIN];
     if (gain < 1.0f) {
         float prior = row_of(at, PASS_TARGET)[at.action];
         return __fadd_rn(prior, __fmul_rn(gain, __fsub_rn(target, prior)));
