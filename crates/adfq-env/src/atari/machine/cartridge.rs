@@ -250,7 +250,8 @@ impl Cartridge {
 
 /// The cartridges that are in use, of which machines with the same game share one copy. Machines take turns on a core, and what the processor
 /// finds at the addresses of one game fills most of the fastest memory of the machine that this program runs on.
-static IN_USE: Mutex<Vec<(Weak<[u8]>, Weak<Map>)>> = Mutex::new(vec![]);
+static IN_USE: Mutex<Vec<InUse>> = Mutex::new(vec![]);
+type InUse = (Weak<[u8]>, Weak<Map>);
 
 /// A game and what is at its addresses.
 fn shared(contents: Vec<u8>, scheme: Scheme) -> (Arc<[u8]>, Arc<Map>) {
