@@ -154,7 +154,7 @@ impl Screen {
     fn hold_here(&mut self, frame: &[u8]) {
         let rows = self.held.as_chunks_mut::<WIDTH>().0.iter_mut().zip(frame.as_chunks().0);
         for ((held, row), anew) in rows.zip(&mut self.held_anew) {
-            if held != row {
+            if !same(held, row) {
                 (*held, *anew) = (*row, true);
             }
         }
@@ -174,16 +174,16 @@ impl Screen {
         let (held, luminance) = (self.held.as_chunks::<WIDTH>().0, &self.palette.luminance);
         for (y, row) in frame.as_chunks::<WIDTH>().0.iter().enumerate() {
             let held_anew = std::mem::take(&mut self.held_anew[y]);
-            if reuse && last[y] == *row && !(both && held_anew) {
+            if reuse && same(&last[y], row) && !(both && held_anew) {
                 continue;
             }
             (last[y], self.seen_anew[y]) = (*row, true);
-            if y > 0 && last[y - 1] == *row && (!both || held[y - 1] == held[y]) {
+            if y > 0 && same(&last[y - 1], row) && (!both || same(&held[y - 1], &held[y])) {
                 seen[y] = seen[y - 1];
                 continue;
             }
             seen[y].iter_mut().zip(row).for_each(|(seen, &colour)| *seen = luminance[usize::from(colour)]);
-            if both && held[y] != *row {
+            if both && !same(&held[y], row) {
                 brighten(&mut seen[y], &held[y], luminance);
             }
         }
@@ -235,7 +235,7 @@ impl Screen {
         let seen = self.seen.as_chunks::<WIDTH>().0;
         for y in 1..seen.len() {
             if self.seen_anew[y - 1] || self.seen_anew[y] {
-                self.like_above[y] = seen[y - 1] == seen[y];
+                self.like_above[y] = same(&seen[y - 1], &seen[y]);
             }
         }
         for y in 0..SIDE {
@@ -342,6 +342,13 @@ fn round(totals: &[u32; SIDE], whole: u32, small: &mut [u8], opencv: impl Fn(usi
         }
     }
     between
+}
+
+/// Whether two rows are alike. `==` would be a call, which takes longer than all of the row in wide registers.
+#[inline(always)]
+fn same(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> bool {
+    let pairs = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
+    pairs.fold(0, |all, (&one, &other)| all | u64::from_le_bytes(one) ^ u64::from_le_bytes(other)) == 0
 }
 
 /// Raises the brightness to that of a frame.

@@ -3,7 +3,7 @@
 //! A cartridge shows its contents in four windows of 1024 bytes. Reading or writing a *hot spot* moves the windows.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Error;
 use super::cpu::{LONGEST, Place};
@@ -70,27 +70,8 @@ impl Cartridge {
         };
         // A cartridge of two kilobytes does not see address line 11.
         let contents = rom.repeat(if rom.len() == 2048 { 2 } else { 1 });
-        // Where reading has no effect. Any kilobyte but the last may be shown where there are no hot spots.
-        let plain = match scheme {
-            Scheme::Plain | Scheme::Parker => 0x1000..0x2000,
-            Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 })..0x1000 + first,
-            Scheme::Activision => 0x1000..0x1000,
-            Scheme::Dpc => 0x1080..0x1FF8,
-        };
-        let mut map = Arc::new([Place::ELSEWHERE; BANKS * ADDRESSES as usize]);
-        let banks = Arc::make_mut(&mut map).chunks_exact_mut(ADDRESSES.into());
-        for (bank, map) in contents.chunks_exact(BANK).zip(banks) {
-            fill(&mut map[BANK..], bank, &plain);
-        }
-        Ok(Self {
-            contents: contents.into(),
-            map,
-            scheme,
-            windows: [0; 4],
-            visible: 0,
-            ram: [0; 128],
-            dpc: Dpc::new(),
-        })
+        let (contents, map) = shared(contents, scheme);
+        Ok(Self { contents, map, scheme, windows: [0; 4], visible: 0, ram: [0; 128], dpc: Dpc::new() })
     }
 
     /// Power on: the bank that ALE starts with, and memory with what it draws.
@@ -265,6 +246,41 @@ impl Cartridge {
         tape.bytes(&mut self.ram);
         self.dpc.state(tape);
     }
+}
+
+/// The cartridges that are in use, of which machines with the same game share one copy. Machines take turns on a core, and what the processor
+/// finds at the addresses of one game fills most of the fastest memory of the machine that this program runs on.
+static IN_USE: Mutex<Vec<InUse>> = Mutex::new(vec![]);
+type InUse = (Weak<[u8]>, Weak<Map>);
+
+/// A game and what is at its addresses.
+fn shared(contents: Vec<u8>, scheme: Scheme) -> (Arc<[u8]>, Arc<Map>) {
+    let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    in_use.retain(|(contents, map)| contents.strong_count() > 0 && map.strong_count() > 0);
+    let mut used = in_use.iter().filter_map(|(contents, map)| Some((contents.upgrade()?, map.upgrade()?)));
+    if let Some(game) = used.find(|(used, _)| **used == *contents) {
+        return game;
+    }
+    let map = Arc::new(map(&contents, scheme));
+    let game: (Arc<[u8]>, _) = (contents.into(), map);
+    in_use.push((Arc::downgrade(&game.0), Arc::downgrade(&game.1)));
+    game
+}
+
+/// What is at the addresses of each bank of a game.
+fn map(contents: &[u8], scheme: Scheme) -> Map {
+    // Where reading has no effect. Any kilobyte but the last may be shown where there are no hot spots.
+    let plain = match scheme {
+        Scheme::Plain | Scheme::Parker => 0x1000..0x2000,
+        Scheme::Atari { first, ram } => (if ram { 0x1100 } else { 0x1000 })..0x1000 + first,
+        Scheme::Activision => 0x1000..0x1000,
+        Scheme::Dpc => 0x1080..0x1FF8,
+    };
+    let mut map = [Place::ELSEWHERE; BANKS * ADDRESSES as usize];
+    for (bank, map) in contents.chunks_exact(BANK).zip(map.chunks_exact_mut(ADDRESSES.into())) {
+        fill(&mut map[BANK..], bank, &plain);
+    }
+    map
 }
 
 /// What the processor finds in a bank, where these addresses are plain.

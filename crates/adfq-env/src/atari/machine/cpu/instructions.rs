@@ -263,13 +263,13 @@ impl<const FAST_WAY: bool> Running<'_, FAST_WAY> {
             0xB8 => self.overflow = 0;
             0xD8 => self.decimal = false;
             0xF8 => self.decimal = true;
-            0x10 => self.branch(byte as i8, !self.is_negative());
+            0x10 => self.branch_or_wait(byte as i8, !self.is_negative());
             0x30 => self.branch(byte as i8, self.is_negative());
             0x50 => self.branch(byte as i8, self.overflow & 0x80 == 0);
             0x70 => self.branch(byte as i8, self.overflow & 0x80 != 0);
             0x90 => self.branch(byte as i8, !self.carry);
             0xB0 => self.branch(byte as i8, self.carry);
-            0xD0 => self.branch(byte as i8, !self.is_zero());
+            0xD0 => self.branch_or_wait(byte as i8, !self.is_zero());
             0xF0 => self.branch(byte as i8, self.is_zero());
             0x4C => self.jump(word);
             0x20 => self.call(word);

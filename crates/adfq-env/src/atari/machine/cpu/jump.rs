@@ -5,6 +5,8 @@ use super::{ADDRESSES, Bus, MOST, Operand, Running, Stop};
 
 /// Cycles of a load from INTIM and a branch back to it.
 const ROUND: u64 = 7;
+/// How far the branch goes.
+const WAITS: i8 = -5;
 
 impl<const FAST: bool> Running<'_, FAST> {
     /// The program goes on there.
@@ -26,22 +28,35 @@ impl<const FAST: bool> Running<'_, FAST> {
         if !taken {
             return Ok(());
         }
-        // It may be a loop that waits.
-        if FAST && offset == -5 {
+        self.follow(offset)?;
+        self.pause()
+    }
+
+    /// A branch that may be the end of a loop that waits.
+    #[inline(always)]
+    pub(super) fn branch_or_wait(&mut self, offset: i8, taken: bool) -> Result<(), Stop> {
+        if !taken || offset != WAITS {
+            return self.branch(offset, taken);
+        }
+        if FAST {
             return Err(Stop::Elsewhere);
         }
+        self.follow(offset)?;
+        self.time = Self::waiting(&self.bus, self.pc(), self.time);
+        self.pause()
+    }
+
+    /// The program goes on so many bytes further.
+    #[inline(always)]
+    fn follow(&mut self, offset: i8) -> Result<(), Stop> {
         let target = self.at.wrapping_add_signed(offset.into());
         let crosses = (target ^ self.at) & 0xFF00 != 0;
         self.time = self.time.after(1 + u64::from(crosses), 0);
         if crosses {
-            self.jump(self.pc().wrapping_add_signed(offset.into()))?;
-        } else {
-            self.at = target;
+            return self.jump(self.pc().wrapping_add_signed(offset.into()));
         }
-        if offset == -5 {
-            self.time = Self::waiting(&self.bus, self.pc(), self.time);
-        }
-        self.pause()
+        self.at = target;
+        Ok(())
     }
 
     /// Programs wait for the timer in a loop of two instructions: load INTIM, branch back. This passes over all rounds that

@@ -71,12 +71,31 @@ impl<const FAST: bool> Running<'_, FAST> {
     }
 
     #[inline(always)]
-    pub(super) fn add(&mut self, value: u8) {
-        if self.decimal {
+    pub(super) fn add(&mut self, value: u8) -> Result<(), Stop> {
+        if self.is_decimal()? {
             let (result, carry, overflow) = add_decimal(self.a, value, self.carry);
             (self.carry, self.overflow) = (carry, overflow);
-            return self.load_a(result);
+            self.load_a(result);
+        } else {
+            self.add_binary(value);
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn subtract(&mut self, value: u8) -> Result<(), Stop> {
+        if self.is_decimal()? {
+            let (result, carry, overflow) = subtract_decimal(self.a, value, self.carry);
+            (self.carry, self.overflow) = (carry, overflow);
+            self.load_a(result);
+        } else {
+            self.add_binary(!value);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn add_binary(&mut self, value: u8) {
         let sum = u16::from(self.a) + u16::from(value) + u16::from(self.carry);
         let result = sum as u8;
         self.overflow = (self.a ^ result) & (value ^ result);
@@ -84,14 +103,10 @@ impl<const FAST: bool> Running<'_, FAST> {
         self.load_a(result);
     }
 
+    /// Whether sums are of decimal digits. That is rare, and done the slow way: a call on the fast way would cost each sum time, made or not.
     #[inline(always)]
-    pub(super) fn subtract(&mut self, value: u8) {
-        if self.decimal {
-            let (result, carry, overflow) = subtract_decimal(self.a, value, self.carry);
-            (self.carry, self.overflow) = (carry, overflow);
-            return self.load_a(result);
-        }
-        self.add(!value);
+    fn is_decimal(&self) -> Result<bool, Stop> {
+        if FAST && self.decimal { Err(Stop::Elsewhere) } else { Ok(self.decimal) }
     }
 
     #[inline(always)]
@@ -160,9 +175,9 @@ impl<const FAST: bool> Running<'_, FAST> {
     /// ISB.
     #[inline(always)]
     pub(super) fn increment_subtract(&mut self, operand: Operand) -> Result<(), Stop> {
+        self.is_decimal()?;
         let result = self.modify(operand, Self::increment)?;
-        self.subtract(result);
-        Ok(())
+        self.subtract(result)
     }
 
     /// SLO.
@@ -192,9 +207,9 @@ impl<const FAST: bool> Running<'_, FAST> {
     /// RRA.
     #[inline(always)]
     pub(super) fn rotate_right_add(&mut self, operand: Operand) -> Result<(), Stop> {
+        self.is_decimal()?;
         let result = self.modify(operand, Self::rotate_right)?;
-        self.add(result);
-        Ok(())
+        self.add(result)
     }
 
     /// The stores that mix the high byte of the address into the value.

@@ -42,6 +42,16 @@ static AMONG: [u16; 64] = {
     table
 };
 
+/// Whether any two have one of these pixels in common. On most lines none have, and this is less work than to ask for each pair.
+#[inline(always)]
+fn overlap(masks: &[Mask; 6], pixels: &Mask) -> bool {
+    let (mut one, mut two) = (Mask::EMPTY, Mask::EMPTY);
+    for mask in masks {
+        (two, one) = (two.or(&one.and(mask)), one.or(mask));
+    }
+    !two.and(pixels).is_empty()
+}
+
 /// The latches: bit `i` for pair `i`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Collisions {
@@ -57,6 +67,9 @@ impl Collisions {
 
     /// Notes which objects have one of these pixels in common.
     pub(super) fn add(&mut self, masks: &[Mask; 6], present: u8, pixels: &Mask) {
+        if !overlap(masks, pixels) {
+            return;
+        }
         let mut left = AMONG[usize::from(present & 0x3F)] & !self.latched;
         while left != 0 {
             let i = left.trailing_zeros();

@@ -356,7 +356,11 @@ impl Tia {
             self.collisions.add(&self.masks, present, &span);
         }
         let Some(row) = self.picture.row(self.line) else { return };
-        row[from as usize..to as usize].fill(self.colours.background);
+        // A row of known length is filled without a call.
+        match (from, to) {
+            (0, WIDTH) => row.fill(self.colours.background),
+            _ => row[from as usize..to as usize].fill(self.colours.background),
+        }
         if present != 0 {
             picture::paint(row, &span, &self.masks, &self.colours, self.ctrlpf);
         }

@@ -6,6 +6,23 @@ use super::objects::{COPIES, wrap};
 use super::stars::Look;
 use super::{BALL, LINE, M0, M1, P0, P1, PLAYFIELD, Tia};
 
+/// How many pixels after a write each register takes effect. For the playfield that depends on the pixel.
+static DELAYS: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut register = 0;
+    while register < 64 {
+        table[register] = match register {
+            0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
+            0x04 | 0x05 | 0x12 | 0x13 => 8,
+            0x0D..=0x0F => FETCHED,
+            _ => 0,
+        };
+        register += 1;
+    }
+    table
+};
+const FETCHED: u8 = 0xFF;
+
 impl Tia {
     /// A write to any register but WSYNC. Many are not seen: no pixel and no collision shows them. They are to registers of sound and motion,
     /// of values that are there already, to what is delayed, of colours of a frame that is not drawn. Then nothing needs to be drawn first.
@@ -151,15 +168,13 @@ impl Tia {
     /// How many pixels after the write a register takes effect.
     #[inline]
     fn delay(&self, register: u8, now: u64) -> i32 {
-        match register {
-            0x01 | 0x0B | 0x0C | 0x1B | 0x1C => 1,
-            0x04 | 0x05 | 0x12 | 0x13 => 8,
+        match DELAYS[usize::from(register & 0x3F)] {
             // The playfield is fetched for four pixels at a time.
-            0x0D..=0x0F => {
+            FETCHED => {
                 let pixel = self.pixel(now);
                 ((pixel + 2 + 3) & !3) - pixel
             }
-            _ => 0,
+            delay => delay.into(),
         }
     }
 
@@ -283,14 +298,15 @@ impl Tia {
         }
         // Many programs strobe on each line, and move nothing.
         let stays = self.motion == [0; 5] && motion.left(0) == 0;
-        for object in if stays { 0..0 } else { P0..BALL + 1 } {
-            let left = motion.left(self.motion[object]);
-            if left != 0 {
+        if !stays {
+            // Which objects move differs from line to line, so no branch asks for it.
+            for object in P0..BALL + 1 {
+                let left = motion.left(self.motion[object]);
                 // By less than a line in either direction.
                 let x = i32::from(self.x[object]) - left;
                 self.x[object] =
                     (x + if x < 0 { WIDTH } else { 0 } - if x >= WIDTH { WIDTH } else { 0 }) as u8;
-                self.stale |= 1 << object;
+                self.stale |= u8::from(left != 0) << object;
             }
         }
         self.show_main();
