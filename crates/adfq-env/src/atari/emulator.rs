@@ -60,9 +60,12 @@ impl Emulator {
 fn native(spec: &EnvSpec) -> Result<(&'static Game, Settings)> {
     let refused = |reason: String| Error::Atari { env: spec.name.clone(), reason };
     let id = spec.name.split_once(':').map_or("", |(_, id)| id).to_lowercase().replace('-', "_");
-    let games = || Game::all().iter().map(|game| game.name).collect::<Vec<_>>().join(", ");
-    let game = Game::named(&id)
-        .ok_or_else(|| refused(format!("the games that are known to be exact are {}", games())))?;
+    let games = Game::all().len();
+    let game = Game::named(&id).ok_or_else(|| {
+        refused(format!(
+            "it is not one of the {games} games that are known to be exact (docs/atari.md lists them)"
+        ))
+    })?;
     Ok((game, Settings::from_args(&spec.args, Emulator::ARGUMENT).map_err(refused)?))
 }
 

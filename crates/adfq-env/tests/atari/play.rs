@@ -204,7 +204,8 @@ fn what_cannot_be_played_is_said() {
     assert!(text.starts_with("there is no ROM of atari:pong in ") && text.contains("--roms DIR"), "{text}");
     let text = refusal("pacman", json!({"emulator": "native"}));
     assert!(
-        text.starts_with("atari:pacman cannot be played without ALE: the games that are known"),
+        text.starts_with("atari:pacman cannot be played without ALE: it is not one of the ")
+            && text.ends_with("--emulator ale plays it with ale-py"),
         "{text}"
     );
     let text = refusal("pong", json!({"emulator": "native", "grayscale": false}));
