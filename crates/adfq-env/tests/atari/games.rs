@@ -117,5 +117,7 @@ fn rewards_lives_and_ends_at_length() {
         let Played { earned, ended, differences } = compare(&python, game, seed, frames, &changed);
         println!("{},{frames},{earned},{ended},{}", game.name, differences.len());
         differences.iter().take(5).for_each(|difference| println!("    {difference}"));
+        // A changed memory may hold what a game never has there.
+        assert!(!changed.is_empty() || differences.is_empty(), "{}", game.name);
     }
 }

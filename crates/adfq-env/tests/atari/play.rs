@@ -107,6 +107,7 @@ fn games_at_length() {
             Ok([lives, ends]) => println!("{},{},{lives},{ends}", game.name, 4 * steps),
             Err(_) => println!("{},differs", game.name),
         }
+        assert!(played.is_ok(), "{}", game.name);
     }
 }
 
