@@ -7,7 +7,7 @@ use adfq_deep::algorithm::{
     Algorithm, Algorithms, Batch, Descriptor, Estimate, Gradient, Loss, Outputs, Passes, State,
 };
 use adfq_deep::metrics::Metrics;
-use adfq_deep::training::Device as Place;
+use adfq_deep::training::{Device as Place, Ending, Job};
 use adfq_deep::{Config, Host, Observer, Observers, Run, RunFolder, Trainer, Training};
 use adfq_env::{Env, Envs, Space, Step, VecEnv};
 use adfq_nn::cuda::Device;
@@ -189,6 +189,35 @@ fn groups_of_any_size_are_the_same_bits() {
     assert_eq!(all.len(), 9);
     for together in [None, Some(4), Some(1)] {
         assert_eq!(train(together), all, "{together:?}");
+    }
+}
+
+/// A run can be made longer before it has come to its end. It keeps that end in view until it is there.
+#[test]
+fn made_longer_on_its_way_a_run_is_the_same_bits_as_at_its_end() {
+    if Device::open(0).is_err() {
+        return println!("not tested: no GPU");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let train = |name: &str, stop_after: Option<u64>| {
+        let run = folder.path().join(name);
+        let training =
+            Training::new("cartpole").agent("dqn").steps(1_000).device(Place::Cuda(0)).keep_replay();
+        let training = training.set("learning.warmup=200").set("evaluation.final_episodes=3");
+        let training = training.set("replay.priority={ alpha = 0.6, beta = 0.4, epsilon = 1e-6 }");
+        let Training { resources, .. } = training.clone();
+        Training { stop_after, ..training }.run(&run).unwrap();
+        let job = Job { folder: run.clone(), longer: Some(1_700), ..Job::default() };
+        let (host, never) = (Host::default(), AtomicBool::new(false));
+        let (outcomes, _) =
+            adfq_deep::training::train(vec![job], &host, &resources, &|_, _, _| vec![], &never).unwrap();
+        assert!(matches!(outcomes[0].ending, Some(Ok(Ending::Finished(_)))), "{:?}", outcomes[0].ending);
+        ["result.json", "metrics.csv", "evaluations.csv"]
+            .map(|log| std::fs::read_to_string(run.join(log)).unwrap())
+    };
+    let at_its_end = train("ended", None);
+    for stopped_at in [150, 600] {
+        assert_eq!(train(&format!("stopped-{stopped_at}"), Some(stopped_at)), at_its_end);
     }
 }
 

@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// Numbers of a run's settings and state, in the order of `kernels/common.cu`.
 const SETTINGS: usize = 9 + CudaLoss::OWN;
 pub(super) const STATES: usize = 6;
+/// Where in the settings the end of the run lies.
+const END: usize = 4;
 /// Where in the state they lie.
 pub(super) const STEP: usize = 0;
 pub(super) const LEAST: usize = 2;
@@ -147,6 +149,12 @@ impl Memory {
             heads: Buffer::zeros(device, runs * sizes.envs)?,
             sizes,
         })
+    }
+
+    /// Has the schedules of all runs end at this step.
+    pub fn set_end(&self, step: u64) -> Result<()> {
+        let write = |run| self.settings.write(run * SETTINGS + END, &[step as f64]);
+        Ok((0..self.sizes.runs).try_for_each(write)?)
     }
 
     /// The observations s.

@@ -38,13 +38,13 @@ use sync::Staging;
 use transfer::Part;
 
 use super::Backend;
+use crate::Result;
 use crate::algorithm::RewardUnit;
 use crate::evaluate::Player;
 use crate::learner::{Asked, Learner};
 use crate::replay::{Replay, Transition, Written};
 use crate::run::{Due, Memory, Run};
 use crate::trainer::{check_sound, each_sound_beside};
-use crate::{Error, Result};
 use adfq_nn::cuda::{Device, Precision};
 use rayon::prelude::*;
 
@@ -69,6 +69,8 @@ pub(crate) struct Cuda {
     in_process: bool,
     /// Whether every observation is one step on from the one that is on the device.
     one_step_on: bool,
+    /// The end that schedules on the device have in view.
+    end: u64,
 }
 
 impl Memory for Part<'_> {
@@ -95,10 +97,6 @@ impl Cuda {
     /// Brings runs to a device: what they have learned, what they remember, and more environments to evaluate in.
     pub fn new(device: &Device, runs: &mut [Run]) -> Result<Self> {
         let space = runs[0].space.clone();
-        // The schedule of importance weights is on the device from the start.
-        if runs.iter().any(|run| run.config.end_after(run.step) != run.config.steps) {
-            return Err(Error::Setting { name: "earlier_ends", must: "behind the run's step on a GPU" });
-        }
         let learners: Vec<_> = runs.iter().map(|run| &run.learner).collect();
         let mut learners = Learners::new(device, &space, &learners, Precision::Tf32)?;
         for (number, run) in runs.iter().enumerate().filter(|(_, run)| run.step > 0) {
@@ -115,7 +113,30 @@ impl Cuda {
         let input = vec![0.0; space.observation_len()];
         let in_process = !runs[0].host.registry.is_outside(&runs[0].config.env, &runs[0].config.env_args);
         let (staging, synced, one_step_on) = (Staging::default(), false, false);
-        Ok(Self { learners, acting, evaluating, staging, players, input, synced, in_process, one_step_on })
+        let end = runs[0].config.steps;
+        Ok(Self {
+            learners,
+            acting,
+            evaluating,
+            staging,
+            players,
+            input,
+            synced,
+            in_process,
+            one_step_on,
+            end,
+        })
+    }
+
+    /// The schedule of importance weights is on the device. In a run that was made longer it first has the earlier end in view.
+    fn look_ahead(&mut self, runs: &[Run]) -> Result<()> {
+        let (config, step) = (&runs[0].config, runs.iter().map(Run::step).max().unwrap_or(0));
+        let end = config.end_after(step.saturating_sub(config.envs as u64));
+        if end != self.end {
+            self.learners.memory.set_end(end)?;
+            self.end = end;
+        }
+        Ok(())
     }
 
     /// Rewards that went up before they had a unit are written again.
@@ -201,6 +222,7 @@ impl Backend for Cuda {
     /// device goes from one to the next. What the environments did goes up beside, and a batch is drawn: only learning looks at them.
     fn act(&mut self, runs: &mut [Run]) -> Result<bool> {
         self.take_units(runs)?;
+        self.look_ahead(runs)?;
         let newest_alone = self.copy_newest(runs);
         if !newest_alone {
             self.stack_whole(runs);
@@ -237,6 +259,7 @@ impl Backend for Cuda {
     }
 
     fn learn(&mut self, runs: &mut [Run]) -> Result<()> {
+        self.look_ahead(runs)?;
         let Due { gradient_steps, copy } = due_to_all(runs);
         runs.iter_mut().for_each(|run| run.due = Due::default());
         self.synced &= gradient_steps == 0 && !copy;
