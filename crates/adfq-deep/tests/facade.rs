@@ -156,27 +156,27 @@ fn the_network_of_calibrated_is_normalised_in_the_general_settings() {
 }
 
 #[test]
-fn calibrated_normalises_on_atari_with_a_small_gradient_of_rho_in_the_general_settings() {
+fn calibrated_has_settings_of_its_own_on_atari() {
     // Without the game, whose program need not be here.
     let space =
         Space { frame: vec![84, 84], element: Element::U8 { scale: 1.0 / 255.0 }, stack: 4, actions: 6 };
     let algorithms = Algorithms::default();
     let settings = |config: Config| {
         let CalibratedSettings { rho, .. } = config.own("calibrated").unwrap();
-        (config.network.normalise, rho)
+        (config.network.normalise, rho, config.learning.adam.epsilon)
     };
     let general = |agent: &str| {
         let config = Config::preset("default", "atari:pong", &space).unwrap();
         algorithms.with_general(algorithms.with_agent(config, agent, None).unwrap()).unwrap()
     };
-    assert_eq!(settings(general("calibrated")), (true, 0.01));
+    assert_eq!(settings(general("calibrated")), (true, 0.01, 1e-4));
     // What was set before stays.
     let settled = general("calibrated").with("calibrated.pairs=0").unwrap();
     let settled = algorithms.with_general(settled).unwrap();
     assert_eq!(settled.own::<CalibratedSettings>("calibrated").unwrap().pairs, 0);
-    assert_eq!(settings(general("ddqn")), (false, 0.1));
-    assert_eq!(settings(config_of(&Training::new("minatar/asterix"))), (false, 0.1));
-    assert_eq!(settings(config_of(&Training::new("cartpole"))), (true, 0.1));
+    assert_eq!(settings(general("ddqn")), (false, 0.1, 1e-8));
+    assert_eq!(settings(config_of(&Training::new("minatar/asterix"))), (false, 0.1, 1e-8));
+    assert_eq!(settings(config_of(&Training::new("cartpole"))), (true, 0.1, 1e-8));
 }
 
 #[test]

@@ -45,7 +45,8 @@ impl CalibratedSettings {
 }
 
 /// Its general settings. In the games of MinAtar normalised layers do harm, and so do transitions of two steps on Asterix. On Atari, where
-/// the target network is a copy that stands still for a while, normalised layers help, with a small gradient of ρ (docs/calibrated.md).
+/// the target network is a copy that stands still for a while, normalised layers help, with a small gradient of ρ. There Adam must not
+/// make large steps of tiny gradients: in the first thousand steps they leave hardly a filter that sees the image (docs/calibrated.md).
 pub(super) fn general(mut config: Config) -> Result<Config> {
     if config.network.layers.iter().all(|layer| matches!(layer, Layer::Dense { .. })) {
         config.network.normalise = true;
@@ -55,6 +56,7 @@ pub(super) fn general(mut config: Config) -> Result<Config> {
         config.learning.target = TargetUpdate::Soft(0.01);
     } else if matches!(config.learning.target, TargetUpdate::Hard(_)) {
         config.network.normalise = true;
+        config.learning.adam.epsilon = 1e-4;
         let settings = CalibratedSettings { rho: 0.01, ..config.own(NAME)? };
         return config.with_own(NAME, &settings);
     }
