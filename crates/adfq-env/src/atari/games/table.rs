@@ -468,6 +468,13 @@ pub(super) const GAMES: &[Game] = &[
         lives: Are(|r| whole(r[59]) + 1), over: |_, r| r[35] != 0, ..PLAIN
     },
     Game {
+        name: "sir_lancelot", md5: "dd0cbe5351551a538414fb9e37fc56e8",
+        actions: &[Noop, Fire, Right, Left, RightFire, LeftFire],
+        score: Points(|r| bcd(r, &[30, 31, 32])),
+        lives: Are(|r| whole(r[41])), over: |_, r| r[41] == 0 && r[39] == 160,
+        shown: TALL, start: &[(Reset, 9), (Do(Left), 1)], ..PLAIN
+    },
+    Game {
         name: "skiing", md5: "b76fbadc8ffb1f83e2ca08b6fb4d6c9f",
         actions: &[Noop, Right, Left],
         score: Points(|r| -(6000 * whole(r[104]) + bcd(r, &[105, 106]))),
@@ -533,6 +540,13 @@ pub(super) const GAMES: &[Game] = &[
         score: Points(|r| 10 * (bcd(r, &[10, 9]) + whole(r[83]))),
         lives: Are(|r| whole(r[57])), over: |_, r| r[57] == 0 && r[69] == 1,
         start: &[(Reset, 12), (Do(Fire), 1)], ..PLAIN
+    },
+    Game {
+        name: "tutankham", md5: "085322bae40d904f53bdcc56df0593fc",
+        actions: &[Noop, Up, Right, Left, Down, UpFire, RightFire, LeftFire],
+        score: Points(|r| bcd(r, &[26, 28])),
+        lives: Are(|r| i32::from(r[30] & 3)), over: |_, r| r[30] == 0,
+        start: LONG, ..PLAIN
     },
     Game {
         name: "up_n_down", md5: "a499d720e7ee35c62424de882a3351b6",

@@ -59,7 +59,8 @@ impl Riot {
     /// The timer counts down for the first time in the cycle after it was written.
     ///
     /// On the chip it counts every cycle once it is below zero, until it is read. ALE takes the cycles from zero to that
-    /// read off the count, then and from then on, and otherwise goes on with the divider.
+    /// read off the count, then and from then on, and otherwise goes on with the divider. A read in the very first of these
+    /// cycles does not count.
     #[inline]
     fn timer(&mut self, clock: u64) -> u8 {
         let count = self.count(clock);
@@ -67,9 +68,9 @@ impl Riot {
             return count as u8;
         }
         if !self.read_below_zero {
-            self.read_below_zero = true;
-            self.cycles_below_zero =
-                (clock - self.written_at - 1 - (u64::from(self.start) << self.shift)) as u8;
+            let cycles = clock - self.written_at - 1 - (u64::from(self.start) << self.shift);
+            self.read_below_zero = cycles > 0;
+            self.cycles_below_zero = cycles as u8;
         }
         (count as u8).wrapping_sub(self.cycles_below_zero)
     }
@@ -112,5 +113,34 @@ impl Riot {
         tape.byte(&mut self.output_a);
         tape.byte(&mut self.direction_b);
         tape.byte(&mut self.output_b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// INTIM, and the write to TIM8T.
+    const TIMER: u16 = 0x284;
+    const BY_EIGHT: u16 = 0x295;
+
+    /// What is read at these clocks of a timer that was set to 2 at clock 0 and falls below zero at clock 17.
+    fn reads<const N: usize>(clocks: [u64; N]) -> [u8; N] {
+        let mut riot = Riot::default();
+        riot.write(BY_EIGHT, 2, 0);
+        clocks.map(|clock| riot.read(TIMER, clock, [0xFF; 2]))
+    }
+
+    #[test]
+    fn the_first_read_below_zero_is_taken_off_the_timer() {
+        assert_eq!(reads([1, 8, 9, 16]), [1, 1, 0, 0]);
+        assert_eq!(reads([18, 19, 25]), [0xFE, 0xFE, 0xFD]);
+        assert_eq!(reads([20, 25]), [0xFC, 0xFB]);
+    }
+
+    #[test]
+    fn a_read_in_the_first_cycle_below_zero_does_not_count() {
+        assert_eq!(reads([17, 18, 25]), [0xFF, 0xFE, 0xFD]);
+        assert_eq!(reads([17, 20, 25]), [0xFF, 0xFC, 0xFB]);
     }
 }

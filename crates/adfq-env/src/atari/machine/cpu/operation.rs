@@ -246,13 +246,15 @@ fn add_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, u8) {
     (result, sum > 99, (a ^ result) & !(a ^ value))
 }
 
-/// SBC in decimal mode: the difference, carry, and overflow in the top bit.
+/// SBC in decimal mode: the difference, carry, and overflow in the top bit. The carry is that of the bytes, which differs from that of the digits
+/// where one is above 9: Tutankham subtracts places of the screen so.
 #[cold]
 #[inline(never)]
 fn subtract_decimal(a: u8, value: u8, carry: bool) -> (u8, bool, u8) {
     let difference = decimal(a) - decimal(value) - i16::from(!carry);
     let result = to_decimal(difference + 100);
-    (result, difference >= 0, (a ^ value) & (a ^ result))
+    let no_borrow = u16::from(a) >= u16::from(value) + u16::from(!carry);
+    (result, no_borrow, (a ^ value) & (a ^ result))
 }
 
 /// The number that two decimal digits stand for.
@@ -264,4 +266,27 @@ fn decimal(byte: u8) -> i16 {
 fn to_decimal(number: i16) -> u8 {
     let rest = number.rem_euclid(100) as u8;
     ((rest / 10) << 4) | (rest % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_difference_borrows_as_its_bytes_do() {
+        let difference = |a, value, carry| {
+            let (result, carry, _) = subtract_decimal(a, value, carry);
+            (result, carry)
+        };
+        assert_eq!(difference(0x3C, 0x40, true), (0x02, false)); // Its digits are those of 42 - 40.
+        assert_eq!(difference(0x42, 0x3C, true), (0x00, true));
+        assert_eq!(difference(0x42, 0x3C, false), (0x99, true));
+        // Where all digits are at most 9, both carries are the same.
+        for (a, value) in (0..100_u8).flat_map(|a| (0..100).map(move |value| (a, value))) {
+            let byte = |number: u8| to_decimal(number.into());
+            for carry in [false, true] {
+                assert_eq!(difference(byte(a), byte(value), carry).1, a >= value + u8::from(!carry));
+            }
+        }
+    }
 }
